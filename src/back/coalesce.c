@@ -76,7 +76,7 @@ static void rename(uint16_t *r, uint16_t from, uint16_t to) {
   if (*r == from) *r = to;
 }
 
-static void join(struct coalesce *c, uint16_t from, uint16_t to) {
+static void unite(struct coalesce *c, uint16_t from, uint16_t to) {
   struct back *k = c->k;
   k->r[from].same = to;
   for (uint32_t i = 0; i < k->nn; i++) {
@@ -112,7 +112,7 @@ void back_coalesce(struct back *k) {
     if (d != s && (meets(&c, d, s) || meets(&c, s, d))) continue;
     n->role = ROLE_FREE; /* before the two are one: it neither reads nor writes */
     if (d == s) continue;
-    if (k->r[d].ssa) join(&c, d, s);
-    else join(&c, s, d);
+    if (k->r[d].ssa) unite(&c, d, s);
+    else unite(&c, s, d);
   }
 }

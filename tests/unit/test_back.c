@@ -70,11 +70,49 @@ static void floats(struct maker *m, unsigned a, unsigned d) {
       a, d);
 }
 
+/* What is copied, replaced or taken apart. */
+static void parts(struct maker *m, unsigned a, unsigned b, unsigned d) {
+  switch (pick(m, 3)) {
+  case 0: /* a value that a load may replace */
+    say(m, "mov.b32 %%r%u, %%r%u;\n@%%p%u ld.shared.u32 %%r%u, [%%sh+%u];\n", d, a, pick(m, 4), d, 4 * pick(m, 8));
+    break;
+  case 1: /* two halves */
+    say(m,
+        "{\n.reg .b16 %%h<6>;\n.reg .f32 %%v<2>;\nmov.b32 {%%h0, %%h1}, %%r%u;\nmov.b32 {%%h2, %%h3}, %%r%u;\n"
+        "cvt.f32.f16 %%v0, %%h%u;\ncvt.f32.f16 %%v1, %%h%u;\ncvt.rn.f16.f32 %%h4, %%v0;\ncvt.rn.f16.f32 %%h5, %%v1;\n"
+        "mov.b32 %%r%u, {%%h%u, %%h%u};\n}\n",
+        a, b, pick(m, 4), pick(m, 4), d, pick(m, 6), pick(m, 6));
+    break;
+  default: /* an address beside a register of several values */
+    say(m, "{\n.reg .b32 %%u0;\nadd.s32 %%u0, %%sv, %u;\nld.shared.u32 %%r%u, [%%u0];\n%s}\n", 4 * pick(m, 4), d,
+        pick(m, 2) ? "xor.b32 %sv, %sv, 16;\n" : "");
+    break;
+  }
+}
+
+/* Of 64 bits. */
+static void longs(struct maker *m, unsigned a, unsigned b, unsigned c, unsigned d) {
+  static const char *const wide[] = {"add.s64", "sub.s64", "xor.b64", "mul.lo.s64", "min.s64"};
+  switch (pick(m, 4)) {
+  case 0:
+    say(m, "mul.wide.s32 %%rd%u, %%r%u, %u;\nadd.s64 %%rd%u, %%rd%u, %%rd%u;\n", d, a, pick(m, 9), b, c, d);
+    break;
+  case 1:
+    say(m, "%s %%rd%u, %%rd%u, %%rd%u;\n", wide[pick(m, 5)], d, a, b);
+    break;
+  case 2:
+    say(m, "cvt.u32.u64 %%r%u, %%rd%u;\n", d, a);
+    break;
+  default:
+    say(m, "cvt.%c64.%c32 %%rd%u, %%r%u;\n", "su"[a & 1], "su"[a & 1], d, b);
+    break;
+  }
+}
+
 static void instruction(struct maker *m) {
   unsigned a = pick(m, 12), b = pick(m, 12), c = pick(m, 12), d = pick(m, 12);
   static const char *const binary[] = {"add.s32", "sub.s32", "mul.lo.s32", "and.b32",
                                        "or.b32",  "xor.b32", "min.s32",    "max.u32"};
-  static const char *const wide[] = {"add.s64", "sub.s64", "xor.b64", "mul.lo.s64", "min.s64"};
   static const char *const compare[] = {"eq.s32", "ne.s32", "lt.s32", "ge.u32"};
   char guard[16] = "";
   if (!pick(m, 5)) snprintf(guard, sizeof guard, "@%s%%p%u ", pick(m, 2) ? "!" : "", pick(m, 4));
@@ -82,19 +120,10 @@ static void instruction(struct maker *m) {
   case 23:
     bits(m, a, b, c, d);
     break;
-  case 24: /* a value that a load may replace */
-    say(m, "mov.b32 %%r%u, %%r%u;\n@%%p%u ld.shared.u32 %%r%u, [%%sh+%u];\n", d, a, pick(m, 4), d, 4 * pick(m, 8));
-    break;
-  case 26: /* two halves */
-    say(m,
-        "{\n.reg .b16 %%h<6>;\n.reg .f32 %%v<2>;\nmov.b32 {%%h0, %%h1}, %%r%u;\nmov.b32 {%%h2, %%h3}, %%r%u;\n"
-        "cvt.f32.f16 %%v0, %%h%u;\ncvt.f32.f16 %%v1, %%h%u;\ncvt.rn.f16.f32 %%h4, %%v0;\ncvt.rn.f16.f32 %%h5, %%v1;\n"
-        "mov.b32 %%r%u, {%%h%u, %%h%u};\n}\n",
-        a, b, pick(m, 4), pick(m, 4), d, pick(m, 6), pick(m, 6));
-    break;
-  case 25: /* an address beside a register of several values */
-    say(m, "{\n.reg .b32 %%u0;\nadd.s32 %%u0, %%sv, %u;\nld.shared.u32 %%r%u, [%%u0];\n%s}\n", 4 * pick(m, 4), d,
-        pick(m, 2) ? "xor.b32 %sv, %sv, 16;\n" : "");
+  case 24:
+  case 25:
+  case 26:
+    parts(m, a, b, d);
     break;
   case 0:
     say(m, "mov.u32 %%r%u, %u;\n", d, pick(m, 100));
@@ -121,16 +150,10 @@ static void instruction(struct maker *m) {
     say(m, "selp.b32 %%r%u, %%r%u, %%r%u, %%p%u;\n", d, a, b, pick(m, 4));
     break;
   case 8:
-    say(m, "mul.wide.s32 %%rd%u, %%r%u, %u;\nadd.s64 %%rd%u, %%rd%u, %%rd%u;\n", d, a, pick(m, 9), b, c, d);
-    break;
   case 9:
-    say(m, "%s %%rd%u, %%rd%u, %%rd%u;\n", wide[pick(m, 5)], d, a, b);
-    break;
   case 10:
-    say(m, "cvt.u32.u64 %%r%u, %%rd%u;\n", d, a);
-    break;
   case 11:
-    say(m, "cvt.%c64.%c32 %%rd%u, %%r%u;\n", "su"[a & 1], "su"[a & 1], d, b);
+    longs(m, a, b, c, d);
     break;
   case 12:
   case 13:

@@ -128,8 +128,8 @@ static void loads_gather_with_few_registers(void **state) {
   assert_true(c.regs <= 32);
 }
 
-/* Four values that loads under a guard may replace, each a copy of the value before: no copy but three of the first value
- * (the fourth is in place), besides the stack pointer and a factor. */
+/* Four values that loads under a guard may replace, each a copy of the value before: no copy but three of the first
+ * value (the fourth is in place), besides the stack pointer and a factor. */
 static void guarded_loads_replace_in_place(void **state) {
   (void)state;
   enum { WORDS = 4, ROUNDS = 3 };
