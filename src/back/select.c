@@ -10,8 +10,9 @@
 
 struct select {
   struct back *k;
-  uint8_t *narrow; /* by register: an address of 32 bits to the machine */
-  uint8_t *inputs; /* by node: leaves of its tree so far */
+  uint8_t *narrow;   /* by register: an address of 32 bits to the machine */
+  uint8_t *inputs;   /* by node: leaves of its tree so far */
+  uint8_t *replaced; /* by register: a guarded instruction writes it alone */
 };
 
 static struct node *def_node(const struct back *k, const struct ptx_opnd *o) {
@@ -444,6 +445,37 @@ static void copies_of_variables(struct back *k, const struct bblock *b) {
   }
 }
 
+/* Does the node copy zero into a register of several values, which no guarded instruction replaces alone? `zero`: registers
+ * that are zero in front of it. */
+static bool zeroes(const struct select *s, const struct node *u, const uint8_t *zero) {
+  const struct back *k = s->k;
+  if (u->role != ROLE_COST || u->in->op != OP_MOV || u->in->guard || u->ndef != 1 || u->in->nops != 2) return false;
+  const struct ptx_opnd *o = u->in->ops;
+  if (o[0].kind != OK_REG || ptx_type_bytes[o[0].reg->type] != 4 || k->r[u->def[0]].def != NODE_NONE) return false;
+  if (s->replaced[u->def[0]]) return false;
+  if (o[1].kind == OK_IMM) return !o[1].imm;
+  if (o[1].kind != OK_REG || o[1].neg || o[1].minus || o[1].sel || o[1].part) return false;
+  const struct fact *f = &k->r[o[1].reg->num];
+  return zero[o[1].reg->num] || (f->konst == K_IMM && f->number && !f->imm);
+}
+
+/* Of five and more zeros in a block all but one or two, which end up in no aligned pair, are made in pairs (CS2R). */
+static void zeroes_in_pairs(struct select *s, const struct bblock *b) {
+  enum { LEAST = 5 };
+  struct back *k = s->k;
+  uint8_t *zero = ARENA_ARRAY(&k->scratch, uint8_t, k->nregs + 1);
+  uint32_t *all = ARENA_ARRAY(&k->scratch, uint32_t, b->end - b->first + 1), n = 0;
+  for (uint32_t i = b->first; i < b->end; i++) {
+    bool yes = zeroes(s, &k->n[i], zero);
+    if (yes) all[n++] = i;
+    for (uint32_t d = 0; d < k->n[i].ndef; d++) zero[k->n[i].def[d]] = yes;
+  }
+  for (uint32_t q = 0; n >= LEAST && q + 2 < n; q += 2) {
+    single(s, &k->n[all[q]], MO_CS2R);
+    k->n[all[q + 1]].role = ROLE_FREE;
+  }
+}
+
 static void move(struct select *s, struct node *u) {
   struct back *k = s->k;
   const struct ptx_opnd *o = u->in->ops;
@@ -555,6 +587,9 @@ void back_select(struct back *k) {
   back_dominators(k);
   k->dominated = true;
   find_narrow(&s);
+  s.replaced = ARENA_ARRAY(&k->scratch, uint8_t, k->nregs + 1);
+  for (uint32_t i = 0; i < k->nn; i++)
+    if (k->n[i].in->guard && k->n[i].ndef == 1) s.replaced[k->n[i].def[0]] = 1;
   for (uint32_t i = 0; i < k->nn; i++) /* first what is part of an address: no sum with a product or shift then */
     if (accesses(k->n[i].in) && !is_constant(k, &k->n[i])) expand(&s, &k->n[i]), memory(&s, &k->n[i]);
   for (uint32_t i = 0; i < k->nn; i++) select_node(&s, &k->n[i]);
@@ -562,5 +597,6 @@ void back_select(struct back *k) {
   for (uint32_t q = 0; q < k->nb; q++) {
     bits_to_predicates(&s, &k->b[q]);
     copies_of_variables(k, &k->b[q]);
+    zeroes_in_pairs(&s, &k->b[q]);
   }
 }

@@ -177,6 +177,33 @@ static void sums_with_variables_are_offsets(void **state) {
   assert_int_equal(ints[1], ints[0] + 1);
 }
 
+/* Sums that begin with zero, each in a register of its own, in a loop that stays: pairs, but for one or two. */
+static void zeros_come_in_pairs(void **state) {
+  (void)state;
+  for (int n = 1; n <= 16; n++) {
+    char body[4096];
+    int at = snprintf(body, sizeof body,
+                      "%smul.wide.s32 %%rd5, %%r4, 4;\nadd.s64 %%rd6, %%rd3, %%rd5;\nmov.u32 %%r10, %%r9;\n", INDEX);
+    for (int q = 0; q < n; q++)
+      at += snprintf(body + at, sizeof body - (size_t)at, q ? "mov.f32 %%f%d, %%f0;\n" : "mov.f32 %%f%d, 0f00000000;\n",
+                     q);
+    at +=
+        snprintf(body + at, sizeof body - (size_t)at, "LOOP:\n.pragma \"nounroll\";\nld.global.f32 %%f31, [%%rd6];\n");
+    for (int q = 0; q < n; q++)
+      at += snprintf(body + at, sizeof body - (size_t)at, "fma.rn.f32 %%f%d, %%f31, %%f31, %%f%d;\n", q, q);
+    at +=
+        snprintf(body + at, sizeof body - (size_t)at,
+                 "add.s64 %%rd6, %%rd6, 4;\nadd.s32 %%r10, %%r10, -1;\nsetp.ne.s32 %%p1, %%r10, 0;\n@%%p1 bra LOOP;\n");
+    for (int q = 0; q < n; q++)
+      at += snprintf(body + at, sizeof body - (size_t)at, "st.global.f32 [%%rd6+%d], %%f%d;\n", 1024 * q, q);
+    snprintf(body + at, sizeof body - (size_t)at, "ret;\n");
+    struct code c = compile(body, 80);
+    uint32_t pairs = 0;
+    for (uint32_t i = 0; i < c.n; i++) pairs += !strcmp(c.at[i].name, "CS2R");
+    if (pairs != (n < 5 ? 0 : (uint32_t)(n - 1) / 2)) fail_msg("%d zeros: %u pairs", n, pairs);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(loads_rise_above_stores_that_they_cannot_meet),
@@ -186,6 +213,7 @@ int main(void) {
       cmocka_unit_test(loads_gather_with_few_registers),
       cmocka_unit_test(guarded_loads_replace_in_place),
       cmocka_unit_test(sums_with_variables_are_offsets),
+      cmocka_unit_test(zeros_come_in_pairs),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
