@@ -23,7 +23,7 @@ enum {
 
 struct loop {
   uint32_t block, trips; /* trips: 0 not known */
-  enum ptx_mod cond;     /* M_LT, M_GT, M_NE: the loop continues while the counter is that to the bound */
+  enum ptx_mod cond;     /* M_NE, M_LT, M_LE, M_GT, M_GE: the loop continues while the counter is that to the bound */
   uint32_t setp;         /* node that decides */
   uint16_t counter;
   int64_t first, step;
@@ -194,7 +194,8 @@ static bool copies_all_run(const struct back *k, struct loop *l, bool while_true
   int64_t last;
   l->cond = conditions[condition(setp) ^ !while_true];
   if (l->cond == M_NE) return true;
-  if (l->cond == M_LT ? l->step < 0 : l->cond != M_GT || l->step > 0) return false;
+  bool up = l->cond == M_LT || l->cond == M_LE, down = l->cond == M_GT || l->cond == M_GE;
+  if (up ? l->step < 0 : !down || l->step > 0) return false;
   return setp->ops[2].kind != OK_IMM || number_of_last(l, setp, l->copies, &last);
 }
 
@@ -268,7 +269,7 @@ static uint32_t copies_of(const struct back *k, const struct loop *l, uint32_t s
 }
 
 /* A store at an address that is no variable of the loop, and a load of the same space, which may not pass it: ptxas
- * 11.8 repeats no such body where how often it runs takes a division (`lt`, not `ne`), unless it has a barrier. */
+ * 11.8 repeats no such body where how often it runs takes a division (`lt` or the like, not `ne`), unless it has a barrier. */
 static bool stores_anywhere(const struct back *k, const struct bblock *b) {
   bool loads[128] = {false};
   for (uint32_t i = b->first; i < b->end; i++)

@@ -188,12 +188,10 @@ static void loop_to_a_register(struct maker *m, unsigned d, unsigned step) {
   say(m, "and.b32 %%i%u, %%r%u, 15;\n%s.s32 %%i%u, %%e%u, %%i%u;\nL%u:\n", d, pick(m, 12), down ? "add" : "sub", d, d,
       d, label);
   for (unsigned n = 1 + pick(m, 9); n > 0; n--) instruction(m);
-  bool opposite = pick(m, 2);
+  static const char *const tests[2][2][2] = {{{"lt", "le"}, {"ge", "gt"}}, {{"gt", "ge"}, {"le", "lt"}}};
+  unsigned opposite = pick(m, 2);
   say(m, "add.s32 %%i%u, %%i%u, %s%u;\nsetp.%s.%s32 %%q, %%i%u, %%e%u;\n@%s%%q bra L%u;\n", d, d, down ? "-" : "", step,
-      down       ? opposite ? "le" : "gt"
-      : opposite ? "ge"
-                 : "lt",
-      is_unsigned ? "u" : "s", d, d, opposite ? "!" : "", label);
+      tests[down][opposite][pick(m, 2)], is_unsigned ? "u" : "s", d, d, opposite ? "!" : "", label);
 }
 
 /* Loops that are unrolled: with a known count, down to zero from a count that is not known, from and to registers. */

@@ -309,6 +309,8 @@ static void bodies_are_repeated_up_to_a_weight(void **state) {
   assert_int_equal(count(&pass, "ldg", 0), COPIES);
   assert_int_equal(count(&stop, "ldg", 0), 1);
   assert_int_equal(count(&counted, "ldg", 0), COPIES);
+  c = copies(1, 1, fixed, "ge");
+  assert_int_equal(count(&c, "ldg", 0), COPIES);
 }
 
 int main(void) {
