@@ -445,8 +445,8 @@ static void copies_of_variables(struct back *k, const struct bblock *b) {
   }
 }
 
-/* Does the node copy zero into a register of several values, which no guarded instruction replaces alone? `zero`: registers
- * that are zero in front of it. */
+/* Does the node copy zero into a register of several values, which no guarded instruction replaces alone? `zero`:
+ * registers that are zero in front of it. */
 static bool zeroes(const struct select *s, const struct node *u, const uint8_t *zero) {
   const struct back *k = s->k;
   if (u->role != ROLE_COST || u->in->op != OP_MOV || u->in->guard || u->ndef != 1 || u->in->nops != 2) return false;

@@ -269,7 +269,8 @@ static uint32_t copies_of(const struct back *k, const struct loop *l, uint32_t s
 }
 
 /* A store at an address that is no variable of the loop, and a load of the same space, which may not pass it: ptxas
- * 11.8 repeats no such body where how often it runs takes a division (`lt` or the like, not `ne`), unless it has a barrier. */
+ * 11.8 repeats no such body where how often it runs takes a division (`lt` or the like, not `ne`), unless it has a
+ * barrier. */
 static bool stores_anywhere(const struct back *k, const struct bblock *b) {
   bool loads[128] = {false};
   for (uint32_t i = b->first; i < b->end; i++)
