@@ -47,6 +47,7 @@ struct sched {
   uint64_t *out_live;
   uint16_t *left;    /* by machine register: readers in this block, yet to be placed, of the value that it has now */
   uint16_t *later;   /* by machine register: values yet to be made in this block */
+  uint32_t *value;   /* by machine register, while readers are counted: its value in `readers`, + 1 */
   uint32_t *made_at; /* by node of the block: where its values are in `readers` */
   uint16_t *readers; /* of each value that the block makes, in it */
 };
@@ -216,13 +217,12 @@ static void count_readers(struct sched *s, const struct bblock *b) {
   s->made_at = ARENA_ARRAY(&k->scratch, uint32_t, s->n + 1);
   for (uint32_t i = b->first; i < b->end; i++) s->made_at[i - b->first] = n, n += back_writes(k, &k->n[i], r);
   s->readers = ARENA_ARRAY(&k->scratch, uint16_t, n + 1);
-  uint32_t *of = ARENA_ARRAY(&k->scratch, uint32_t, k->nregs + 1); /* by register: its value in `readers`, + 1 */
   for (uint32_t i = b->first; i < b->end; i++) {
     for (uint32_t q = back_reads(k, &k->n[i], r); q-- > 0;)
-      if (of[r[q]]) s->readers[of[r[q]] - 1]++;
+      if (s->value[r[q]]) s->readers[s->value[r[q]] - 1]++;
       else s->left[r[q]]++;
     for (uint32_t q = back_writes(k, &k->n[i], r); q-- > 0;)
-      if (replaces(s, &k->n[i], r[q])) of[r[q]] = s->made_at[i - b->first] + q + 1, s->later[r[q]]++;
+      if (replaces(s, &k->n[i], r[q])) s->value[r[q]] = s->made_at[i - b->first] + q + 1, s->later[r[q]]++;
   }
 }
 
@@ -230,7 +230,8 @@ static void forget_readers(struct sched *s, const struct bblock *b) {
   uint16_t r[MAX_SRC + PTX_MAX_USES];
   for (uint32_t i = b->first; i < b->end; i++) {
     for (uint32_t q = back_reads(s->k, &s->k->n[i], r); q-- > 0;) s->left[r[q]] = 0;
-    for (uint32_t q = back_writes(s->k, &s->k->n[i], r); q-- > 0;) s->left[r[q]] = s->later[r[q]] = 0;
+    for (uint32_t q = back_writes(s->k, &s->k->n[i], r); q-- > 0;)
+      s->left[r[q]] = s->later[r[q]] = 0, s->value[r[q]] = 0;
   }
 }
 
@@ -483,6 +484,7 @@ void back_schedule(struct back *k) {
   s.alive = ARENA_ARRAY(&k->scratch, uint64_t, k->nregs / 64 + 1);
   s.left = ARENA_ARRAY(&k->scratch, uint16_t, k->nregs + 1);
   s.later = ARENA_ARRAY(&k->scratch, uint16_t, k->nregs + 1);
+  s.value = ARENA_ARRAY(&k->scratch, uint32_t, k->nregs + 1);
   bool done = text <= all && all < goal && fits(&s, &l, all, seq, best, bank);
   if (!done) fits(&s, &l, goal, seq, best, bank);
   k->seq = best;

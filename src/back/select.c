@@ -13,6 +13,7 @@ struct select {
   uint8_t *narrow;   /* by register: an address of 32 bits to the machine */
   uint8_t *inputs;   /* by node: leaves of its tree so far */
   uint8_t *replaced; /* by register: a guarded instruction writes it alone */
+  uint8_t *zero;     /* by register: it is zero at this place of the block */
 };
 
 static struct node *def_node(const struct back *k, const struct ptx_opnd *o) {
@@ -445,9 +446,8 @@ static void copies_of_variables(struct back *k, const struct bblock *b) {
   }
 }
 
-/* Does the node copy zero into a register of several values, which no guarded instruction replaces alone? `zero`:
- * registers that are zero in front of it. */
-static bool zeroes(const struct select *s, const struct node *u, const uint8_t *zero) {
+/* Does the node copy zero into a register of several values, which no guarded instruction replaces alone? */
+static bool zeroes(const struct select *s, const struct node *u) {
   const struct back *k = s->k;
   if (u->role != ROLE_COST || u->in->op != OP_MOV || u->in->guard || u->ndef != 1 || u->in->nops != 2) return false;
   const struct ptx_opnd *o = u->in->ops;
@@ -456,20 +456,20 @@ static bool zeroes(const struct select *s, const struct node *u, const uint8_t *
   if (o[1].kind == OK_IMM) return !o[1].imm;
   if (o[1].kind != OK_REG || o[1].neg || o[1].minus || o[1].sel || o[1].part) return false;
   const struct fact *f = &k->r[o[1].reg->num];
-  return zero[o[1].reg->num] || (f->konst == K_IMM && f->number && !f->imm);
+  return s->zero[o[1].reg->num] || (f->konst == K_IMM && f->number && !f->imm);
 }
 
 /* Of five and more zeros in a block all but one or two, which end up in no aligned pair, are made in pairs (CS2R). */
 static void zeroes_in_pairs(struct select *s, const struct bblock *b) {
   enum { LEAST = 5 };
   struct back *k = s->k;
-  uint8_t *zero = ARENA_ARRAY(&k->scratch, uint8_t, k->nregs + 1);
   uint32_t *all = ARENA_ARRAY(&k->scratch, uint32_t, b->end - b->first + 1), n = 0;
   for (uint32_t i = b->first; i < b->end; i++) {
-    bool yes = zeroes(s, &k->n[i], zero);
+    bool yes = zeroes(s, &k->n[i]);
     if (yes) all[n++] = i;
-    for (uint32_t d = 0; d < k->n[i].ndef; d++) zero[k->n[i].def[d]] = yes;
+    for (uint32_t d = 0; d < k->n[i].ndef; d++) s->zero[k->n[i].def[d]] = yes;
   }
+  for (uint32_t q = 0; q < n; q++) s->zero[k->n[all[q]].def[0]] = 0;
   for (uint32_t q = 0; n >= LEAST && q + 2 < n; q += 2) {
     single(s, &k->n[all[q]], MO_CS2R);
     k->n[all[q + 1]].role = ROLE_FREE;
@@ -588,6 +588,7 @@ void back_select(struct back *k) {
   k->dominated = true;
   find_narrow(&s);
   s.replaced = ARENA_ARRAY(&k->scratch, uint8_t, k->nregs + 1);
+  s.zero = ARENA_ARRAY(&k->scratch, uint8_t, k->nregs + 1);
   for (uint32_t i = 0; i < k->nn; i++)
     if (k->n[i].in->guard && k->n[i].ndef == 1) s.replaced[k->n[i].def[0]] = 1;
   for (uint32_t i = 0; i < k->nn; i++) /* first what is part of an address: no sum with a product or shift then */
