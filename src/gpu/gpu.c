@@ -24,6 +24,7 @@
 #include "gpu/observe/observe.h"
 #include "gpu/sm/sm.h"
 #include "gpu/state/machine.h"
+#include "gpu/touch.h"
 
 /* A launch is stuck when nothing issues for this many cycles, or when no CTA begins or ends for ENDLESS times as many:
  * a spinning kernel issues all the time. */
@@ -189,117 +190,6 @@ uint64_t gpu_now(const struct gpu *g) {
   return g->now;
 }
 
-/* The cycle in which the oldest of the running CTAs began. */
-static uint64_t oldest_start(const struct gpu *g) {
-  uint64_t oldest = g->now;
-  for (uint32_t i = 0; i < g->config.sms; i++)
-    for (uint32_t k = 0; k < g->cta_slots_per_sm; k++)
-      if (g->sm[i].cta_warps_left[k] && g->sm[i].cta_born[k] < oldest) oldest = g->sm[i].cta_born[k];
-  return oldest;
-}
-
-/* The stamp of an access without time: between launches the clock stands still. While CTAs run, those that run without
- * time have ended before the oldest of them began: else they would replace what the running ones are about to use. */
-static uint64_t touch_order(struct gpu *g) {
-  if (g->works && g->touched_at != g->now) {
-    g->touched_at = g->now;
-    g->touched_as = oldest_start(g);
-  }
-  if (g->works) return g->touched_as;
-  if (!g->touched) g->touched = g->now;
-  return ++g->touched;
-}
-
-void gpu_touch(struct gpu *g, uint64_t addr, uint32_t sectors, bool write) {
-  struct req r = {.addr = addr};
-  partition_locate(g->parts, &r);
-  struct l2_warm w = {.addr = addr, .order = touch_order(g), .sectors = sectors, .write = write};
-  l2_warm(partition_slice(g->parts, r.subpart), &w);
-}
-
-/* What is not in the read-only cache comes from the L2. */
-static void touch_read_only(struct gpu *g, struct rocache *c, uint64_t addr, uint32_t line) {
-  uint64_t at = addr / line * line;
-  if (rocache_touch(c, addr, touch_order(g))) return;
-  for (uint64_t end = at + line; at < end; at = (at | 127) + 1) {
-    uint32_t bytes = end - at < 128 - at % 128 ? (uint32_t)(end - at) : (uint32_t)(128 - at % 128);
-    gpu_touch(g, at & ~127ull, ((1u << (bytes + 31) / 32) - 1) << at % 128 / 32, false);
-  }
-}
-
-static void touch_constant(struct gpu *g, struct sm *s, uint64_t addr) {
-  if (s->l15c.latency) {
-    rocache_touch(&s->l1c, addr, touch_order(g));
-    touch_read_only(g, &s->l15c.cache, addr, g->config.l15c.line);
-  } else {
-    touch_read_only(g, &s->l1c, addr, g->config.l1c.line);
-  }
-}
-
-/* Lines of code, by their last execution. */
-struct code_line {
-  uint64_t addr, last;
-};
-
-static int by_last(const void *a, const void *b) {
-  const struct code_line *x = a, *y = b;
-  return (x->last > y->last) - (x->last < y->last);
-}
-
-static uint32_t code_lines(const struct gpu *g, const struct gpu_executed *c, struct code_line *out) {
-  uint64_t bytes = c->kernel->origin ? 0 : g->config.inst_bytes;
-  uint32_t n = 0;
-  for (uint32_t i = 0; i < c->kernel->insts; i++) {
-    uint32_t at = c->kernel->code[i].fetch_pc;
-    uint64_t addr = CODE_BASE + (bytes ? bytes * (at / 8) : at);
-    addr -= addr % g->config.l1i.line;
-    if (!c->last[i]) continue;
-    if (!n || out[n - 1].addr != addr) out[n++] = (struct code_line){addr, c->last[i]};
-    else if (c->last[i] > out[n - 1].last) out[n - 1].last = c->last[i];
-  }
-  qsort(out, n, sizeof *out, by_last);
-  return n;
-}
-
-/* Lines of local memory of the CTAs that would run first, each on its SM and slot: the L1 has written them back, or
- * loaded them. Their addresses: local_accesses in sm/ldst.inc. */
-static void touch_local(struct gpu *g, const struct gpu_executed *c) {
-  const struct feed_kernel *k = c->kernel;
-  uint32_t n = g->config.sms, fit = gpu_ctas_per_sm(g, k), ctas = k->ctas < n * fit ? k->ctas : n * fit;
-  uint64_t padded = (uint64_t)k->warps_per_cta * WARP_LANES, threads = padded * fit * n;
-  for (uint32_t i = 0; i < ctas && k->local_bytes; i++) {
-    uint64_t first = LOCAL_BASE + 4 * padded * ((g->last_sm + 1 + i) % n + n * (uint64_t)(i / n));
-    for (uint32_t w = 0; w < c->local_words / 64; w++) EACH_BIT(w, c->local[w], word) {
-        uint64_t from = first + word * threads * 4;
-        for (uint64_t at = from & ~127ull; at < from + 4 * padded; at += 128) gpu_touch(g, at, 15, true);
-      }
-  }
-}
-
-void gpu_touch_code(struct gpu *g, const struct gpu_executed *c) {
-  const struct gpu_config *m = &g->config;
-  struct code_line *line = mem_zeroed(c->kernel->insts, sizeof *line);
-  uint32_t n = m->sms, ctas = c->kernel->ctas, lines = code_lines(g, c, line);
-  for (uint32_t i = 0; i < n && i < ctas; i++) {
-    struct sm *s = &g->sm[(g->last_sm + 1 + i) % n];
-    for (uint32_t k = 0; k < lines; k++) touch_read_only(g, &s->l1i, line[k].addr, m->l1i.line);
-    for (uint32_t k = 0; k < c->constants; k++) touch_constant(g, s, c->constant[k]);
-  }
-  touch_local(g, c);
-  g->last_sm = (g->last_sm + ctas % n) % n;
-  free(line);
-}
-
-static void end_touches(struct gpu *g) {
-  if (!g->touched) return;
-  for (uint32_t i = 0; i < g->subparts; i++) l2_warm_end(partition_slice(g->parts, i), g->now);
-  for (uint32_t i = 0; i < g->config.sms; i++) {
-    rocache_touch_end(&g->sm[i].l1i, g->now);
-    rocache_touch_end(&g->sm[i].l1c, g->now);
-    if (g->sm[i].l15c.latency) rocache_touch_end(&g->sm[i].l15c.cache, g->now);
-  }
-  g->touched = 0;
-}
 void gpu_set_watchdog(struct gpu *g, uint64_t cycles) {
   g->watchdog = cycles ? cycles : DEFAULT_WATCHDOG;
 }
@@ -643,11 +533,12 @@ bool gpu_start(struct gpu *g, const struct feed *f, const struct gpu_start *how,
   for (uint32_t i = 0; i < g->config.sms; i++) sm_grow_score(&g->sm[i], f->kernel->max_reg);
   gpu_work_turn(g, k);
   if (!g->open) {
-    end_touches(g);
+    gpu_end_touches(g);
     if (g->config.cold_l2) partition_empty_l2(g->parts), tlb_clear(&g->tlb);
     if (g->l1_split) split_l1(g, k);
     begin_launches(g);
   }
+  gpu_write_operands(g, k);
   g->busy = true; /* do not skip the next tick */
   g->demand_end = 0;
   if (f->watch) g->report_at = g->now;

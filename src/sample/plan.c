@@ -19,6 +19,7 @@ enum { FORMAT = 1, FIRST_SAMPLES = 5, FEW_SAMPLES = 2 };
 const double plan_likeness = 0.3, plan_likeness_of_shapes = 0.1;
 static const double rare = 0.01; /* counts that differ by less than this share of the warp instructions are alike */
 static const double little_work = 0.01; /* share of all warp instructions */
+static const double few_steps = 500;    /* at ten cycles or more each */
 static const double worth_it = 0.1;     /* the least share that a plan leaves out */
 
 /* ---- clusters ---- */
@@ -215,12 +216,39 @@ static double timed_work(const struct plan_cluster *c, const struct launchlog *l
   return work;
 }
 
+/* Instructions that a warp and its successors in the same place execute one after the other. */
+static double steps_of(const struct logged_launch *l) {
+  uint64_t threads = (uint64_t)l->block[0] * l->block[1] * l->block[2], ctas = launchlog_ctas(l);
+  double per_warp = (double)l->sig.warp_insts / (double)ctas / (double)((threads + 31) / 32);
+  return per_warp * fmax(1, (double)ctas / l->resident);
+}
+
+static bool is_worth_one_before(const struct sample_plan *p, const struct launchlog *l, uint32_t launch) {
+  if (!launch || plan_times(p, launch - 1)) return false;
+  const struct logged_launch *one = &l->at[launch], *before = one - 1;
+  return before->sig.warp_insts <= one->sig.warp_insts && steps_of(one) < few_steps;
+}
+
+void plan_add_before(struct sample_plan *p, const struct launchlog *l) {
+  p->befores = 0;
+  for (uint32_t c = 0; c < p->clusters && !p->cold; c++)
+    for (uint32_t i = 0; i < p->cluster[c].timed; i++) {
+      uint32_t launch = p->cluster[c].launch[i];
+      if (!is_worth_one_before(p, l, launch)) continue;
+      if (!(p->befores & (p->befores - 1)))
+        p->before = mem_resize(p->before, p->befores ? 2 * p->befores : 1, sizeof *p->before);
+      p->before[p->befores++] = launch - 1;
+    }
+}
+
 void plan_round_up(struct sample_plan *p, const struct launchlog *l) {
   double timed = 0, all = 0;
   for (uint32_t c = 0; c < p->clusters; c++) {
     timed += timed_work(&p->cluster[c], l);
     all += p->cluster[c].warp_insts;
   }
+  plan_add_before(p, l);
+  for (uint32_t i = 0; i < p->befores; i++) timed += (double)l->at[p->before[i]].sig.warp_insts;
   if (timed < (1 - worth_it) * all) return;
   for (uint32_t c = 0; c < p->clusters; c++) p->cluster[c].timed = p->cluster[c].members, p->cluster[c].blocks = 0;
 }
@@ -232,9 +260,16 @@ const struct plan_cluster *plan_times(const struct sample_plan *p, uint32_t laun
   return NULL;
 }
 
+bool plan_precedes(const struct sample_plan *p, uint32_t launch) {
+  for (uint32_t i = 0; i < p->befores; i++)
+    if (p->before[i] == launch) return true;
+  return false;
+}
+
 void plan_free(struct sample_plan *p) {
   for (uint32_t c = 0; c < p->clusters; c++) free(p->cluster[c].kernel), free(p->cluster[c].launch);
   free(p->cluster);
+  free(p->before);
   free(p->program);
   *p = (struct sample_plan){0};
 }
@@ -253,7 +288,8 @@ static json_t *cluster_json(const struct plan_cluster *c) {
 }
 
 bool plan_write(const struct sample_plan *p, const char *path, struct err *e) {
-  json_t *o = json_object(), *all = json_array();
+  json_t *o = json_object(), *all = json_array(), *before = json_array();
+  for (uint32_t i = 0; i < p->befores; i++) json_array_append_new(before, json_integer(p->before[i]));
   for (uint32_t c = 0; c < p->clusters; c++) json_array_append_new(all, cluster_json(&p->cluster[c]));
   json_object_set_new(o, "format", json_integer(FORMAT));
   json_object_set_new(o, "program", json_string(p->program ? p->program : ""));
@@ -263,6 +299,7 @@ bool plan_write(const struct sample_plan *p, const char *path, struct err *e) {
   json_object_set_new(o, "cold", json_boolean(p->cold));
   json_object_set_new(o, "launches", json_integer(p->launches));
   json_object_set_new(o, "clusters", all);
+  json_object_set_new(o, "before", before);
   return jsonfile_write(o, path, JSON_INDENT(1) | JSON_REAL_PRECISION(10), e);
 }
 
@@ -288,6 +325,17 @@ static bool read_cluster(struct plan_cluster *c, const json_t *o, uint32_t launc
          whole_number(o, "blocks", UINT32_MAX, &c->blocks);
 }
 
+static bool read_before(struct sample_plan *p, const json_t *all) {
+  const json_t *v;
+  size_t i;
+  p->before = mem_zeroed(json_array_size(all) + 1, sizeof *p->before);
+  json_array_foreach(all, i, v) {
+    if (!json_is_integer(v) || json_integer_value(v) < 0 || json_integer_value(v) >= p->launches) return false;
+    p->before[p->befores++] = (uint32_t)json_integer_value(v);
+  }
+  return true;
+}
+
 static bool read_plan(struct sample_plan *p, const json_t *root) {
   const json_t *all = json_object_get(root, "clusters"), *one;
   const char *program = json_string_value(json_object_get(root, "program"));
@@ -305,7 +353,7 @@ static bool read_plan(struct sample_plan *p, const json_t *root) {
     p->clusters++;
     if (!read_cluster(&p->cluster[i], one, p->launches)) return false;
   }
-  return true;
+  return read_before(p, json_object_get(root, "before"));
 }
 
 bool plan_read(struct sample_plan *p, const char *path, struct err *e) {

@@ -29,6 +29,8 @@ struct sample_plan {
   uint32_t launches; /* of the whole program */
   struct plan_cluster *cluster;
   uint32_t clusters;
+  uint32_t *before; /* launches that are timed for the sake of the next one only */
+  uint32_t befores;
 };
 
 /* Launches [first, end) of a log, clustered into series: in the order of their warp instructions, a launch joins the
@@ -55,6 +57,12 @@ bool plan_write(const struct sample_plan *p, const char *path, struct err *e);
 /* False with `e`: no plan, or a damaged one. */
 bool plan_read(struct sample_plan *p, const char *path, struct err *e);
 void plan_free(struct sample_plan *p);
+/* The launches before short ones that are timed: behind a launch that ran functionally, DRAM rows, refresh and the
+ * turns of arbiters are not as in a whole run, which a short launch shows. None that is larger than the one it
+ * precedes. */
+void plan_add_before(struct sample_plan *p, const struct launchlog *l);
+/* Is the launch timed for the sake of the next one only? */
+bool plan_precedes(const struct sample_plan *p, uint32_t launch);
 /* The cluster of a launch if it is timed, else NULL. */
 const struct plan_cluster *plan_times(const struct sample_plan *p, uint32_t launch);
 

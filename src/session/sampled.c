@@ -43,7 +43,8 @@ void sampler_free(struct sampler *p) {
 }
 
 bool sampler_times(const struct session *s, uint32_t launch) {
-  return !s->sampler || !s->sampler->planned || plan_times(&s->sampler->plan, launch);
+  const struct sampler *p = s->sampler;
+  return !p || !p->planned || plan_times(&p->plan, launch) || plan_precedes(&p->plan, launch);
 }
 
 /* Does it read memory that another CTA writes meanwhile? Volatile loads and exchanges are how CTAs wait for each
@@ -192,7 +193,7 @@ void sampler_note(struct session *s, const struct record_launch *l, const struct
   q->regs = l->regs;
   q->resident =
       resident(s, &(struct cta_needs){(uint64_t)l->block[0] * l->block[1] * l->block[2], l->regs, l->shared_bytes});
-  q->timed = l->timing;
+  q->timed = l->timing && !(p->planned && plan_precedes(&p->plan, l->launch));
   q->overlapped = overlapped;
   q->stats = *stats;
   q->signed_ = p->tapped == l->launch + 1;

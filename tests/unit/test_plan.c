@@ -127,6 +127,32 @@ static void round_up(void **state) {
   launchlog_free(&few);
 }
 
+/* Before a short launch another one is timed, unless that is the larger one or timed anyway; not before a long one. */
+static void one_before(void **state) {
+  (void)state;
+  struct launchlog l = {0};
+  for (int i = 0; i < 12; i++) add(&l, i % 2 ? "big" : "small", i % 2 ? 400 : 100, i % 2);
+  for (int i = 0; i < 8; i++) add(&l, "long", 40000, 2);
+  for (uint32_t i = 0; i < l.n; i++) l.at[i].resident = 4;
+  struct sample_plan p = a_plan(&l, 1);
+  plan_add_before(&p, &l);
+  assert_int_equal(p.clusters, 6);
+  uint32_t odd = 0;
+  for (uint32_t i = 0; i < p.befores; i++) {
+    uint32_t at = p.before[i];
+    assert_true(plan_precedes(&p, at) && !plan_times(&p, at) && plan_times(&p, at + 1));
+    assert_int_equal(at % 2, 0); /* before a big one */
+    assert_true(at < 12);
+    odd++;
+  }
+  assert_true(odd > 0 && !plan_precedes(&p, 13));
+  p.cold = true; /* nothing is kept warm */
+  plan_add_before(&p, &l);
+  assert_int_equal(p.befores, 0);
+  plan_free(&p);
+  launchlog_free(&l);
+}
+
 static void file(void **state) {
   (void)state;
   char path[] = "/tmp/sluice-plan-XXXXXX";
@@ -135,6 +161,9 @@ static void file(void **state) {
   struct sample_plan p = a_plan(&l, 3), q;
   close(mkstemp(path));
   p.cluster[1].blocks = 7;
+  for (uint32_t i = 0; i < l.n; i++) l.at[i].resident = 4;
+  plan_add_before(&p, &l);
+  assert_true(p.befores > 0);
   p.cold = true;
   assert_true(plan_write(&p, path, &e));
   assert_true(plan_read(&q, path, &e));
@@ -142,6 +171,8 @@ static void file(void **state) {
   assert_int_equal(q.launches, 26);
   assert_int_equal(q.seed, 3);
   assert_true(q.cold && q.error == p.error && q.confidence == p.confidence && !strcmp(q.program, p.program));
+  assert_int_equal(q.befores, p.befores);
+  assert_memory_equal(q.before, p.before, p.befores * sizeof(uint32_t));
   for (uint32_t c = 0; c < p.clusters; c++) {
     assert_int_equal(q.cluster[c].timed, p.cluster[c].timed);
     assert_int_equal(q.cluster[c].blocks, p.cluster[c].blocks);
@@ -209,9 +240,9 @@ static void log_file(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(clusters), cmocka_unit_test(series), cmocka_unit_test(part_of_the_run),
-      cmocka_unit_test(round_up), cmocka_unit_test(file),   cmocka_unit_test(damaged),
-      cmocka_unit_test(log_file)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(clusters),        cmocka_unit_test(series),
+                                     cmocka_unit_test(part_of_the_run), cmocka_unit_test(round_up),
+                                     cmocka_unit_test(one_before),      cmocka_unit_test(file),
+                                     cmocka_unit_test(damaged),         cmocka_unit_test(log_file)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -206,6 +206,7 @@ static int time_members(struct rounds *r, const uint32_t *from, struct err *e) {
     k.timed -= from[c];
     part.cluster[part.clusters++] = k;
   }
+  if (!r->given) part.before = NULL, plan_add_before(&part, &r->x.log);
   if (!plan_write(&part, plan, e)) return cli_fail(e);
   one.time_plan = plan;
   one.launch_log = temp_file(r, "round.json");
@@ -224,6 +225,7 @@ static int time_members(struct rounds *r, const uint32_t *from, struct err *e) {
     ok = join(r, &log, e);
   }
   launchlog_free(&log);
+  if (!r->given) free(part.before);
   return ok ? 0 : cli_fail(e);
 }
 
@@ -320,6 +322,8 @@ static void count_detail(struct estimated *x) {
     x->all += (double)l->sig.warp_insts;
     if (l->timed) x->detailed += (double)(l->inside.ctas ? l->inside.warp_insts : l->sig.warp_insts);
   }
+  for (uint32_t i = 0; i < x->plan.befores && x->plan.before[i] < x->log.n; i++)
+    x->detailed += (double)x->log.at[x->plan.before[i]].sig.warp_insts;
 }
 
 static bool check_plan(const struct rounds *r, struct err *e) {
@@ -390,6 +394,7 @@ static int all_rounds(struct rounds *r, struct err *e) {
     if (r->unlike) return time_whole(r, e);
     if (given) r->x.range = whole_range(r, &r->x.log);
   } while (ask_more(r, from));
+  if (!given) plan_add_before(&r->x.plan, &r->x.log);
   if (file && !given && !plan_write(&r->x.plan, file, e)) return cli_fail(e);
   count_detail(&r->x);
   return 0;

@@ -45,6 +45,13 @@ struct gpu_work {
   struct uop_regs reg_bits;
 };
 
+/* Parameters and sizes of a launch have a place of their own. None is used again while a line of it may be left in a
+ * constant cache. */
+static inline uint64_t operand_bank(const struct gpu_work *k) {
+  enum { PLACES = 4096, BANK_BYTES = 4096 };
+  return OPERAND_BASE + k->order % PLACES * BANK_BYTES;
+}
+
 /* Visit the members `i` of word `word` of a set, whose value is `m`. */
 #define EACH_BIT(word, m, i) \
   for (uint64_t m_ = (m), i; m_ && (i = (word)*64u + (uint32_t)__builtin_ctzll(m_), 1); m_ &= m_ - 1)

@@ -34,6 +34,13 @@ uint64_t tlb_look(struct tlb *t, uint64_t addr, uint64_t now, bool *missed) {
   return p->ready;
 }
 
+void tlb_touch(struct tlb *t, uint64_t addr) {
+  if (!t->entries) return;
+  bool missed;
+  tlb_look(t, addr, 0, &missed);
+  if (missed) t->at[addr / t->page_bytes % t->entries].ready = 0;
+}
+
 void tlb_hold(struct tlb_wait *w, req_id id, uint64_t ready) {
   if (w->first + w->count == w->room) {
     if (w->first) {

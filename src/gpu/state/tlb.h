@@ -38,6 +38,9 @@ static inline bool tlb_ample(const struct tlb *t) {
 /* The cycle in which the address is translated, at most `now` if it is. `missed`: it starts a page walk. */
 uint64_t tlb_look(struct tlb *t, uint64_t addr, uint64_t now, bool *missed);
 
+/* The page is translated, by an access without time. */
+void tlb_touch(struct tlb *t, uint64_t addr);
+
 /* Of an SM: requests that wait, by `ready`, of equal ones in the order of arrival. */
 struct tlb_wait {
   struct tlb_held {
