@@ -1,4 +1,5 @@
-/* touch.h - accesses without time: those of gpu.h (gpu_touch, gpu_touch_code), seen from the machine. */
+/* touch.h - accesses without time: of what runs functionally (gpu_touch and gpu_touch_code in gpu.h), and of the front
+ * end. */
 #ifndef GPU_TOUCH_H
 #define GPU_TOUCH_H
 

@@ -147,13 +147,13 @@ static void operands_miss_once(void **state) {
   assert_int_equal(with_operands(&never, 4, &st), none);
   uint64_t one = with_operands(&c, 1, &st);
   assert_int_equal(st.imc_misses, 1);
-  assert_in_range(one - none, 300, 540);
+  assert_in_range(one - none, 200, 300); /* the front end has written it to the L2 */
   uint64_t four = with_operands(&c, 4, &st);
   assert_int_equal(st.imc_misses, 4);
   assert_in_range(four - one, 3 * 50, 3 * 100); /* 256 B came with the first: the second level has the others */
   struct gpu_config alone = c;
   alone.l15c_latency = 0;
-  assert_in_range(with_operands(&alone, 4, &st) - none, 4 * 200, 4 * 480);
+  assert_in_range(with_operands(&alone, 4, &st) - none, 4 * 150, 4 * 300);
   c.imc_lines = 2; /* too few for four lines in turn */
   assert_true(with_operands(&c, 4, &st) > four);
   assert_true(st.imc_misses > 8);
