@@ -5,8 +5,9 @@
 
 #include "back/back_impl.h"
 
-/* Machine instructions that may carry a predicate instead of a branch: where ptxas 11.8 changes over, about. */
-enum { PREDICATED_MOST = 9 };
+/* Machine instructions that may carry a predicate instead of a branch around them, in each of two arms, and in arms
+ * whose loads may then be in flight together: where ptxas 11.8 changes over (sm_70, sm_90; docs/notes/backend.md). */
+enum { ONE_ARM_MOST = 8, ARM_MOST = 7, LOADING_ARM_MOST = 19, NEVER = LOADING_ARM_MOST + 1 };
 
 bool back_only_leaves(const struct back *k, const struct bblock *b) {
   const struct ptx_inst *i = k->n[b->first].in;
@@ -122,19 +123,132 @@ static void grow(struct back *k, struct node *n, struct ptx_reg *p, bool block_n
   back_touch(k, n);
 }
 
-/* Their machine instructions, about: more than the limit if they cannot carry a guard. */
-static uint32_t cost(const struct back *k, uint32_t first, uint32_t end, const struct ptx_reg *p) {
-  uint32_t n = 0;
+static bool is_load(const struct ptx_inst *in) {
+  return ptx_ops[in->op].kind == KIND_LOAD && (in->op == OP_LD || in->op == OP_LDU) && !ptx_has(in, M_CONST) &&
+         !ptx_has(in, M_CONST0) && !ptx_has(in, M_PARAM) && !ptx_has(in, M_PARAM_ENTRY);
+}
+
+/* Of an arm of a branch: its machine instructions, about (NEVER: some cannot carry a guard), and whether it loads from
+ * beyond the SM. */
+struct arm {
+  uint32_t cost, stores;
+  bool loads;
+};
+
+static struct arm measure(const struct back *k, const struct bblock *b, const struct ptx_reg *p) {
+  uint32_t n = 0, stores = 0, first = b->first, end = b->end;
   uint8_t ops[MAX_SEQ];
+  bool loads = false;
   for (uint32_t i = first; i < end; i++) {
     const struct ptx_inst *in = k->n[i].in;
     if (in->op == OP_BRA && !in->guard && i + 1 == end) continue;
-    if (!may_be_guarded(in, p) || (in->guard && !guard_may_grow(k, i, first, end))) return PREDICATED_MOST + 1;
+    if (!may_be_guarded(in, p) || (in->guard && !guard_may_grow(k, i, first, end))) return (struct arm){.cost = NEVER};
+    loads |= is_load(in) && !ptx_has(in, M_SHARED);
+    stores += ptx_ops[in->op].kind == KIND_STORE;
     if (in->nops && in->ops[0].kind == OK_REG && k->r[in->ops[0].reg->num].konst) continue;
     if (back_pairs(in)) continue;
     if (!joins_product(k, first, i)) n += back_expand(k, in, ops);
   }
-  return n;
+  return (struct arm){n, stores, loads};
+}
+
+/* A few registers. */
+struct some_regs {
+  uint32_t n;
+  uint16_t reg[128];
+};
+
+static bool has_any(const struct some_regs *s, const uint16_t *reg, uint32_t n) {
+  for (uint32_t u = 0; u < n; u++)
+    for (uint32_t i = 0; i < s->n; i++)
+      if (s->reg[i] == reg[u]) return true;
+  return false;
+}
+
+static void add_regs(struct some_regs *s, const uint16_t *reg, uint32_t n) {
+  for (uint32_t d = 0; d < n && s->n < sizeof s->reg / sizeof *s->reg; d++) s->reg[s->n++] = reg[d];
+}
+
+static bool is_read(const struct back *k, uint32_t def, uint32_t end) {
+  for (uint32_t i = def + 1; i < end; i++)
+    for (uint32_t u = 0; u < k->n[i].nuse; u++)
+      if (k->n[i].use[u] == k->n[def].def[0]) return true;
+  return false;
+}
+
+/* Since 9.0 it takes a special register. */
+static bool is_shared_address(const struct ptx_inst *in) {
+  return in->op == OP_MOV && in->nops == 2 && in->ops[1].kind == OK_VAR && in->ops[1].var->space == SP_SHARED;
+}
+
+/* Does a block load, and may a load behind the branch at its end be in flight together with one of these? So it is with
+ * loads that the branch does not wait for and that no store to global memory follows; of shared memory, with those
+ * whose value the block does not read. */
+static bool loads_before(const struct back *k, const struct bblock *b, bool *in_flight) {
+  bool any = *in_flight = false, stored = false;
+  struct some_regs needed = {0};
+  add_regs(&needed, &k->n[b->end - 1].in->guard->num, 1);
+  for (uint32_t i = b->end; i-- > b->first;) {
+    const struct node *n = &k->n[i];
+    enum inst_kind kind = ptx_ops[n->in->op].kind;
+    bool wanted = has_any(&needed, n->def, n->ndef), load = is_load(n->in) && n->ndef,
+         shared = ptx_has(n->in, M_SHARED);
+    any |= load;
+    if (wanted) add_regs(&needed, n->use, n->nuse);
+    else if (load) *in_flight |= shared ? !is_read(k, i, b->end) : !stored;
+    else if (k->t->sm >= 90) *in_flight |= is_shared_address(n->in);
+    stored |= (kind == KIND_STORE && !shared) || kind == KIND_ATOM || kind == KIND_BARRIER;
+  }
+  return any;
+}
+
+/* What the arms of a branch load, and what follows from it. */
+static void add_arm(struct some_regs *s, const struct back *k, const struct bblock *b) {
+  for (uint32_t i = b->first; i < b->end; i++) {
+    const struct node *n = &k->n[i];
+    if ((is_load(n->in) && !ptx_has(n->in, M_SHARED)) || has_any(s, n->use, n->nuse)) add_regs(s, n->def, n->ndef);
+  }
+}
+
+/* Neither control of a loop (steps and comparisons) nor a copy. */
+static bool is_work(const struct node *n) {
+  const struct ptx_inst *in = n->in;
+  enum inst_kind kind = ptx_ops[in->op].kind;
+  if (in->op == OP_SETP || in->op == OP_MOV || in->op == OP_CVTA) return false;
+  bool step =
+      in->op == OP_ADD && in->ops[2].kind == OK_IMM && in->ops[1].kind == OK_REG && in->ops[1].reg == in->ops[0].reg;
+  return (kind == KIND_ALU && !step) || kind == KIND_LOAD || kind == KIND_STORE || kind == KIND_ATOM;
+}
+
+/* Has the block behind the arms work to do while their loads are in flight? */
+static bool has_work(const struct back *k, const struct bblock *b, struct some_regs *s) {
+  uint32_t work = 0, enough = 2;
+  for (uint32_t i = b->first; i < b->end && work < enough; i++) {
+    const struct node *n = &k->n[i];
+    if (ptx_ops[n->in->op].kind == KIND_BARRIER) enough = 3;
+    if (has_any(s, n->use, n->nuse)) add_regs(s, n->def, n->ndef);
+    else work += is_work(n) && !joins_product(k, b->first, i);
+  }
+  return work >= enough;
+}
+
+/* Are the arms short enough of the branch at the end of `b`, which meet at `join`? A branch around loads pays unless
+ * they share their latency: with each other, with others in flight, or with work behind them; or if what they load is
+ * stored at several places. `be`: NULL for one arm. */
+static bool fit(const struct back *k, const struct bblock *b, const struct bblock *join, const struct bblock *ba,
+                const struct bblock *be, const struct ptx_reg *p) {
+  struct arm a = measure(k, ba, p), e = {0};
+  struct some_regs s = {0};
+  bool in_flight, before = loads_before(k, b, &in_flight);
+  if (be) e = measure(k, be, p);
+  if (a.cost == NEVER || e.cost == NEVER) return false;
+  uint32_t most = a.loads || e.loads ? LOADING_ARM_MOST : be ? ARM_MOST : ONE_ARM_MOST;
+  if (a.cost > most || e.cost > most) return false;
+  if ((!a.loads && !e.loads) || (a.loads && e.loads) || in_flight) return true;
+  if (!before && a.stores + e.stores >= 2) return true;
+  add_arm(&s, k, ba);
+  if (be) add_arm(&s, k, be);
+  return has_work(k, join, &s);
 }
 
 static void guard(struct back *k, uint32_t first, uint32_t end, struct ptx_reg *p, bool neg) {
@@ -171,16 +285,17 @@ static bool predicate_one(struct back *k, uint32_t q) {
   uint32_t t = q + 1, taken = k->n[n->in->target].block;
   if (taken <= q || k->b[t].preds != 1) return false;
   const struct bblock *bt = &k->b[t];
-  uint32_t c = cost(k, bt->first, bt->end, p), after = goes_to(k, t);
-  if (c > PREDICATED_MOST || after == NODE_NONE) return false;
+  uint32_t after = goes_to(k, t);
+  if (after == NODE_NONE) return false;
   if (after == taken && taken == t + 1) {
+    if (!fit(k, b, &k->b[after], bt, NULL, p)) return false;
     guard(k, bt->first, bt->end, p, !neg);
     n->role = ROLE_GONE;
     return true;
   }
   if (taken != t + 1 || k->b[taken].preds != 1 || goes_to(k, taken) != after || after != taken + 1) return false;
   const struct bblock *be = &k->b[taken];
-  if (c + cost(k, be->first, be->end, p) > PREDICATED_MOST) return false;
+  if (!fit(k, b, &k->b[after], bt, be, p)) return false;
   guard(k, bt->first, bt->end, p, !neg);
   guard(k, be->first, be->end, p, neg);
   n->role = ROLE_GONE;

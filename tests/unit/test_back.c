@@ -699,7 +699,7 @@ static void turns_share_a_product(void **state) {
 }
 
 #define LOADS "ld.global.f32 %f2, [%rd3+8];\nst.global.f32 [%rd3+512], %f2;\n"
-#define MANY LOADS LOADS LOADS LOADS LOADS LOADS
+#define MANY LOADS LOADS LOADS LOADS LOADS LOADS LOADS LOADS LOADS LOADS LOADS
 
 /* A barrier for each place where lanes meet: branches to the same place share it. */
 static void lanes_meet_where_all_ways_lead(void **state) {
