@@ -35,6 +35,7 @@ struct node {
   uint8_t role, order, space, nops;
   bool passes;         /* costs nothing, but what it reads ends in a register with several definitions */
   bool once;           /* a branch back that is taken only if its counter passes the end of the numbers */
+  uint16_t turn;       /* instructions of a turn of the loop that it was in, which is straight code now; 0: none */
   bool parallel;       /* its machine instructions do not wait for each other */
   uint8_t lag;         /* of those: each waits for the one so many before it; 0: for none */
   const uint8_t *ops;  /* enum mach_op; the last one executes */

@@ -174,7 +174,12 @@ static bool counts(const struct back *k, uint32_t i, const struct loop *l) {
 static uint32_t body_size(const struct back *k, const struct loop *l) {
   const struct bblock *b = &k->b[l->block];
   uint32_t n = 0;
-  for (uint32_t i = b->first; i + 1 < b->end; i++) n += k->n[i].in->op != OP_MOV && !counts(k, i, l);
+  int64_t step;
+  for (uint32_t i = b->first; i + 1 < b->end; i++) {
+    const struct node *at = &k->n[i];
+    bool offset = at->turn && sum_with_constant(at->in, &step); /* a step of the loop that is straight code */
+    n += at->in->op != OP_MOV && !offset && !counts(k, i, l);
+  }
   return n ? n : 1;
 }
 
@@ -232,19 +237,41 @@ static uint32_t known_in_a_turn(struct back *k, const struct loop *l) {
   return n;
 }
 
-/* The most instructions of a loop that becomes straight code. One with loads of shared memory that is alone in another
- * loop, such as that of a tile's products, may become much longer before 9.0, the more so the more of it is loads:
- * fitted to ptxas 11.8 and 13.0, 20 bodies of 2 to 152 instructions, half to a thirty-second of them loads, within
- * 7 %. */
-static uint32_t most_whole(struct back *k, const struct loop *l, uint32_t size) {
+/* The most instructions of a loop of turns of `size` that becomes straight code: bisected with ptxas 11.8 (a load and
+ * FFMA); between these sizes a line. */
+static double most_of_turns(uint32_t size) {
+  static const uint16_t found[][2] = {{2, 2734}, {3, 2550}, {5, 2205}, {7, 1876}, {9, 1638}, {12, 1296}, {15, 1095},
+                                      {18, 972}, {21, 903}, {26, 780}, {31, 651}, {41, 533}, {61, 427},  {81, 324}};
+  enum { LAST = sizeof found / sizeof *found - 1 };
+  if (size <= found[0][0]) return found[0][1];
+  uint32_t q = 1;
+  while (q < LAST && found[q][0] < size) q++;
+  if (found[q][0] < size) return found[LAST][1];
+  double from = found[q - 1][1], share = (double)(size - found[q - 1][0]) / (found[q][0] - found[q - 1][0]);
+  return from + share * (found[q][1] - from);
+}
+
+/* The same of this loop, of instructions whose results are not known in a turn. One with loads of shared memory that is
+ * alone in another loop, such as that of a tile's products, may become much longer before 9.0, the more so the more of
+ * it is loads: fitted to ptxas 11.8 and 13.0, 20 bodies of 2 to 152 instructions, half to a thirty-second of them
+ * loads, within 7 %. A nest of loops of known counts may have what its innermost loop might. */
+static double most_whole(const struct back *k, const struct loop *l, uint32_t own) {
   enum { SINCE_SHORT = 90 };
-  uint32_t usual = size <= 17 ? 1450 : size <= 26 ? 900 : 600, loads = 0, known, q = l->block;
+  double usual = most_of_turns(l->turn);
+  uint32_t loads = 0, q = l->block;
   for (uint32_t i = k->b[q].first; i < k->b[q].end; i++) loads += k->n[i].in->op == OP_LD && reached(k->n[i].in) == 's';
-  if (!loads || k->t->sm >= SINCE_SHORT || !alone_in_loop(k, q)) return usual;
-  known = known_in_a_turn(k, l);
-  double own = size > known ? size - known : 1; /* instructions of a turn that stay */
-  uint32_t nested = (uint32_t)(11400 * pow(loads / own, 0.63) * size / own);
-  return nested > usual ? nested : usual;
+  if (!loads || l->nest || k->t->sm >= SINCE_SHORT || !alone_in_loop(k, q)) return usual;
+  return fmax(usual, 11400 * pow((double)loads / own, 0.63));
+}
+
+/* Of a loop whose body has straight code of another one: the fewest instructions of such a turn; 0: it has none. */
+static uint32_t innermost_turn(const struct back *k, const struct bblock *b) {
+  uint32_t least = 0;
+  for (uint32_t i = b->first; i < b->end; i++) {
+    uint32_t turn = k->n[i].turn;
+    if (turn && (!least || turn < least)) least = turn;
+  }
+  return least;
 }
 
 /* How many copies of a body that stays a loop; 0: it stays as it is. */
@@ -353,9 +380,12 @@ bool loop_find(struct back *k, uint32_t q, struct loop *l) {
   bool while_true = !bra->guard_neg;
   bool number = k->n[l->setp].in->ops[2].kind == OK_IMM;
   if (number && first_value(k, l, &l->first)) l->trips = trips_of(k, l, while_true);
-  uint32_t size = body_size(k, l);
+  uint32_t size = body_size(k, l), known = known_in_a_turn(k, l), own = size > known ? size - known : 1;
+  uint32_t inner = innermost_turn(k, b);
   l->copies = l->trips;
-  l->whole = l->trips && l->trips <= MOST_TRIPS && l->trips * size <= most_whole(k, l, size);
+  l->nest = inner != 0;
+  l->turn = inner ? inner : own;
+  l->whole = l->trips && l->trips <= MOST_TRIPS && (double)l->trips * own <= most_whole(k, l, own);
   if (l->whole) return true;
   if (!l->trips && synchronises(k, b) && !as_often_in_all_lanes(k, l)) return false;
   l->copies = copies_of(k, l, size);

@@ -13,7 +13,9 @@ struct loop {
   uint16_t counter;
   int64_t first, step;
   uint32_t copies; /* of the body */
+  uint32_t turn;   /* instructions of a turn; of the innermost loop in it, where that is straight code already */
   bool whole;      /* becomes straight code */
+  bool nest;       /* has such an innermost loop */
 };
 
 /* The loop of block `q`, and what becomes of it; false: it stays as it is. */

@@ -64,7 +64,8 @@ static void copy_body(struct unroll *u, const struct loop *l, bool drop_setp, bo
       if (c->ops[q].kind == OK_MEM) rename_use(u, &c->ops[q]);
       else rename_def(u, &c->ops[q], i, last);
     }
-    add_node(u, c);
+    uint32_t turn = k->n[i].turn ? k->n[i].turn : l->whole ? l->turn : 0;
+    add_node(u, c)->turn = turn < UINT16_MAX ? (uint16_t)turn : UINT16_MAX;
   }
 }
 
@@ -333,6 +334,12 @@ static struct unroll begin_copies(struct back *k) {
   return u;
 }
 
+static void keep_node(struct unroll *u, uint32_t i, struct ptx_inst *in) {
+  struct node *n = add_node(u, in);
+  n->once = u->k->n[i].once;
+  n->turn = u->k->n[i].turn;
+}
+
 /* A copy of the test's block goes in front of the loop, which is then one block. */
 static void rotate(struct back *k) {
   uint8_t *entered = ARENA_ARRAY(&k->scratch, uint8_t, k->nb + 1);
@@ -360,24 +367,26 @@ static void rotate(struct back *k) {
       in->target = k->b[q - 1].first;
     }
     old[u.out.nn] = 1;
-    add_node(&u, in)->once = k->n[i].once;
+    keep_node(&u, i, in);
   }
   to[k->nn] = u.out.nn;
   finish(&u, to, NULL, 0, old);
 }
 
-void back_unroll(struct back *k) {
-  rotate(k);
+/* Copies of the bodies of all loops, or of those around straight code of others; false: there are none that become
+ * straight code. */
+static bool unroll_loops(struct back *k, bool nests) {
   struct loop *loops = ARENA_ARRAY(&k->scratch, struct loop, k->nb + 1);
   uint32_t n = 0, nf = 0, most = k->nn;
+  bool any = false;
   for (uint32_t q = 0; q < k->nb; q++)
-    if (loop_find(k, q, &loops[n])) n++;
-  if (!n) return;
+    if (loop_find(k, q, &loops[n]) && (!nests || (loops[n].nest && loops[n].whole))) any |= loops[n++].whole;
+  if (!n) return false;
   for (uint32_t q = 0; q < n; q++) {
     uint32_t size = k->b[loops[q].block].end - k->b[loops[q].block].first;
     most += (loops[q].copies + 2) * size + 2 * MOST_INDUCTIONS + 20;
   }
-  if (k->nregs + most > MOST_REGISTERS) return;
+  if (k->nregs + most > MOST_REGISTERS) return false;
   struct unroll u = begin_copies(k);
   struct fix *f = ARENA_ARRAY(&k->scratch, struct fix, 5 * n + 1);
   uint32_t *to = ARENA_ARRAY(&k->scratch, uint32_t, k->nn + 1);
@@ -397,8 +406,16 @@ void back_unroll(struct back *k) {
     }
     to[i] = u.out.nn;
     old[u.out.nn] = 1;
-    add_node(&u, k->n[i].in)->once = k->n[i].once;
+    keep_node(&u, i, k->n[i].in);
   }
   to[k->nn] = u.out.nn;
   finish(&u, to, f, nf, old);
+  return any;
+}
+
+void back_unroll(struct back *k) {
+  enum { DEEPEST = 4 };
+  rotate(k);
+  bool more = unroll_loops(k, false);
+  for (uint32_t deep = 1; more && deep < DEEPEST; deep++) more = unroll_loops(k, true);
 }

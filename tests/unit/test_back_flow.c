@@ -26,7 +26,7 @@ static const struct {
     {BY_THREAD, STEPS_6(10), STEPS_6(10), "", PREDICATES},
     {BY_THREAD, STEPS_6(10) STEPS_3(10), STEP(10), "", BRANCH},
     {BY_THREAD, "ld.shared.u32 %r11, [%r5];\n" STEP(11) PUT(11, 64), NULL, "", PREDICATES},
-    /* a load alone: a branch around it; on sm_90 the address of shared memory, a special register, is in flight with it */
+    /* a load alone: a branch around it; on sm_90 the address of shared memory is in flight with it */
     {BY_THREAD, LOAD(11, 4) PUT(11, 64), NULL, "", BRANCH_ON_70},
     {BY_LOAD, LOAD(11, 4) PUT(11, 64), NULL, "", BRANCH_ON_70},
     {BY_THREAD, LOAD(10, 4), NULL, "", BRANCH},

@@ -313,10 +313,54 @@ static void bodies_are_repeated_up_to_a_weight(void **state) {
   assert_int_equal(count(&c, "ldg", 0), COPIES);
 }
 
+/* A load and `n` FFMA, b times, a times over; a 1: one loop. */
+static bool is_straight(uint32_t a, uint32_t b, uint32_t n) {
+  char text[8192];
+  int at = snprintf(text, sizeof text, "%s%s%s",
+                    INDEX "mul.wide.s32 %rd5, %r4, 4;\nadd.s64 %rd3, %rd3, %rd5;\nadd.s64 %rd4, %rd4, %rd5;\n"
+                          "mov.f32 %f1, 0f00000000;\nmov.f32 %f3, 0f3F900000;\n",
+                    a > 1 ? "mov.u32 %r6, 0;\nOUT:\nmov.u32 %r5, 0;\n" : "mov.u32 %r5, 0;\n",
+                    "IN:\nld.global.f32 %f2, [%rd3];\n");
+  for (uint32_t i = 0; i < n; i++)
+    at += snprintf(text + at, sizeof text - (size_t)at, "fma.rn.f32 %%f1, %%f2, %%f3, %%f1;\n");
+  at += snprintf(text + at, sizeof text - (size_t)at,
+                 "add.s64 %%rd3, %%rd3, 512;\nadd.s32 %%r5, %%r5, 1;\nsetp.lt.s32 %%p1, %%r5, %u;\n@%%p1 bra IN;\n", b);
+  if (a > 1)
+    at += snprintf(text + at, sizeof text - (size_t)at,
+                   "add.s64 %%rd3, %%rd3, 4096;\nadd.s32 %%r6, %%r6, 1;\nsetp.lt.s32 %%p2, %%r6, %u;\n@%%p2 bra OUT;\n",
+                   a);
+  snprintf(text + at, sizeof text - (size_t)at, "st.global.f32 [%%rd4], %%f1;\nret;\n");
+  struct code c = compile(text, 70);
+  return deepest(&c) == 0;
+}
+
+/* The last number of turns that becomes straight code (ptxas 11.8), and nests of two loops. */
+static void straight_up_to(void **state) {
+  (void)state;
+  static const struct {
+    uint32_t n, turns;
+  } one[] = {{4, 441}, {8, 182}, {14, 73}, {20, 43}, {30, 21}, {40, 13}, {60, 7}, {80, 4}};
+  for (size_t i = 0; i < sizeof one / sizeof *one; i++) {
+    if (!is_straight(1, one[i].turns, one[i].n)) fail_msg("%u FFMA: not straight", one[i].n);
+    if (is_straight(1, one[i].turns + 1, one[i].n)) fail_msg("%u FFMA: straight", one[i].n);
+  }
+  static const struct {
+    uint32_t a, b, n;
+    bool straight;
+  } two[] = {{32, 25, 2, true}, {48, 25, 2, false}, {16, 25, 4, true}, {24, 25, 4, false},
+             {6, 25, 8, true},  {8, 25, 8, false},  {4, 11, 14, true}, {8, 11, 14, false},
+             {8, 5, 20, true},  {11, 5, 20, false}, {4, 5, 30, true},  {6, 5, 30, false}};
+  for (size_t i = 0; i < sizeof two / sizeof *two; i++)
+    if (is_straight(two[i].a, two[i].b, two[i].n) != two[i].straight) fail_msg("nest %zu", i);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(random_ways_out_leave_the_same_memory),      cmocka_unit_test(lanes_that_leave_meet_outside),
-      cmocka_unit_test(loops_of_known_count_leave_the_same_memory), cmocka_unit_test(products_of_a_tile_are_straight),
+      cmocka_unit_test(straight_up_to),
+      cmocka_unit_test(random_ways_out_leave_the_same_memory),
+      cmocka_unit_test(lanes_that_leave_meet_outside),
+      cmocka_unit_test(loops_of_known_count_leave_the_same_memory),
+      cmocka_unit_test(products_of_a_tile_are_straight),
       cmocka_unit_test(bodies_are_repeated_up_to_a_weight),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
