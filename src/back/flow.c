@@ -238,14 +238,14 @@ static bool has_work(const struct back *k, const struct bblock *b, struct some_r
 static bool fit(const struct back *k, const struct bblock *b, const struct bblock *join, const struct bblock *ba,
                 const struct bblock *be, const struct ptx_reg *p) {
   struct arm a = measure(k, ba, p), e = {0};
-  struct some_regs s = {0};
-  bool in_flight, before = loads_before(k, b, &in_flight);
   if (be) e = measure(k, be, p);
   if (a.cost == NEVER || e.cost == NEVER) return false;
   uint32_t most = a.loads || e.loads ? LOADING_ARM_MOST : be ? ARM_MOST : ONE_ARM_MOST;
   if (a.cost > most || e.cost > most) return false;
-  if ((!a.loads && !e.loads) || (a.loads && e.loads) || in_flight) return true;
-  if (!before && a.stores + e.stores >= 2) return true;
+  if (a.loads == e.loads) return true;
+  struct some_regs s = {0};
+  bool in_flight, before = loads_before(k, b, &in_flight);
+  if (in_flight || (!before && a.stores + e.stores >= 2)) return true;
   add_arm(&s, k, ba);
   if (be) add_arm(&s, k, be);
   return has_work(k, join, &s);
