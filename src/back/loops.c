@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-enum { MOST_TRIPS = 1024, FACTOR = 4, MOST_REPEATED = 300, MOST_WEIGHT = 95 };
+enum { MOST_TRIPS = 1367, FACTOR = 4, MOST_REPEATED = 300, MOST_WEIGHT = 95 };
 
 static bool plain_register(const struct ptx_opnd *o) {
   return o->kind == OK_REG && !o->sel && !o->part && !o->neg && !o->minus && !o->reg2;
@@ -380,7 +380,7 @@ bool loop_find(struct back *k, uint32_t q, struct loop *l) {
   bool while_true = !bra->guard_neg;
   bool number = k->n[l->setp].in->ops[2].kind == OK_IMM;
   if (number && first_value(k, l, &l->first)) l->trips = trips_of(k, l, while_true);
-  uint32_t size = body_size(k, l), known = known_in_a_turn(k, l), own = size > known ? size - known : 1;
+  uint32_t size = body_size(k, l), known = l->trips ? known_in_a_turn(k, l) : 0, own = size > known ? size - known : 1;
   uint32_t inner = innermost_turn(k, b);
   l->copies = l->trips;
   l->nest = inner != 0;
