@@ -18,6 +18,7 @@
 #include "gpu/dispatch.h"
 #include "gpu/observe/observe.h"
 #include "gpu/sm/sm.h"
+#include "gpu/turns.h"
 
 /* The CTA that the schemes choose for SM `sm`; false: none. */
 static bool pick_cta(struct gpu *g, uint32_t sm, uint32_t *cta) {
@@ -222,6 +223,7 @@ void gpu_work_end(struct gpu *g, struct gpu_ended *out) {
   for (uint32_t i = 0; g->observed.timeline && i < g->config.sms; i++) sm_settle(&g->sm[i], g->now);
   if (g->observed.timeline) timeline_end(g, k);
   if (g->leaves_at != UINT64_MAX) free_places(g, k);
+  if (g->works == 1 && !g->overlap) turns_end(g, k->feed->kernel);
   k->feed = NULL;
   g->works--;
   memmove(g->turn + at, g->turn + at + 1, g->works - at);

@@ -25,6 +25,7 @@
 #include "gpu/sm/sm.h"
 #include "gpu/state/machine.h"
 #include "gpu/touch.h"
+#include "gpu/turns.h"
 
 /* A launch is stuck when nothing issues for this many cycles, or when no CTA begins or ends for ENDLESS times as many:
  * a spinning kernel issues all the time. */
@@ -174,6 +175,7 @@ void gpu_free(struct gpu *g) {
   l2_prefetch_free(g->l2_prefetch);
   tlb_destroy(&g->tlb);
   icnt_free(g->icnt);
+  turns_free(g->turns);
   req_pool_destroy(&g->pool);
   slots_free(&g->slots);
   observe_free(g);
@@ -534,6 +536,7 @@ bool gpu_start(struct gpu *g, const struct feed *f, const struct gpu_start *how,
   gpu_work_turn(g, k);
   if (!g->open) {
     gpu_end_touches(g);
+    turns_begin(g);
     if (g->config.cold_l2) partition_empty_l2(g->parts), tlb_clear(&g->tlb);
     if (g->l1_split) split_l1(g, k);
     begin_launches(g);

@@ -53,8 +53,14 @@ struct slots *gpu_slots(struct gpu *g);
 void gpu_watch(struct gpu *g, const struct gpu_watch *w);
 const struct gpu_observed *gpu_observed(const struct gpu *g);
 /* A launch, or CTAs of one, that run functionally touch `sectors` (bit k: bytes 32 k to 32 k + 31) of the 128
- * bytes at `addr`. Tags of the L2 follow, without time and counters. */
-void gpu_touch(struct gpu *g, uint64_t addr, uint32_t sectors, bool write);
+ * bytes at `addr`. Tags of the L2 follow, and the turn of the crossbar's arbiter for its slice, without time and
+ * counters. `place`: of the CTA among those that run side by side, in the order in which they begin. */
+struct gpu_touched {
+  uint64_t addr;
+  uint32_t sectors, part, place; /* part: sectors of which it writes some bytes */
+  bool write;
+};
+void gpu_touch(struct gpu *g, const struct gpu_touched *t);
 /* The same at the end of that launch for the read-only caches of the SMs that its CTAs would run on, and for their
  * local memory in the L2. */
 struct gpu_executed {
@@ -63,6 +69,8 @@ struct gpu_executed {
   const uint64_t *constant; /* addresses in the constant window, one for each line of 32 B */
   uint32_t constants, local_words;
   const uint64_t *local; /* set of words of local memory, of `local_words` */
+  const uint64_t *on_sm; /* sets of instructions, `set_words` each: executed on the SM of the first CTA, and so on */
+  uint32_t set_words;
 };
 void gpu_touch_code(struct gpu *g, const struct gpu_executed *c);
 /* Core cycles since the machine was built. */

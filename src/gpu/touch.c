@@ -9,8 +9,10 @@
 #include "base/mem.h"
 #include "gpu/dispatch.h"
 #include "gpu/gpu.h"
+#include "gpu/icnt/icnt.h"
 #include "gpu/mem/l2.h"
 #include "gpu/mem/partition.h"
+#include "gpu/turns.h"
 
 /* The cycle in which the oldest of the running CTAs began. */
 static uint64_t oldest_start(const struct gpu *g) {
@@ -33,26 +35,33 @@ static uint64_t touch_order(struct gpu *g) {
   return ++g->touched;
 }
 
-static void touch_l2(struct gpu *g, uint64_t addr, uint32_t sectors, bool write) {
-  struct req r = {.addr = addr};
+/* Returns the slice. */
+static uint32_t touch_l2(struct gpu *g, const struct gpu_touched *t) {
+  struct req r = {.addr = t->addr};
   partition_locate(g->parts, &r);
-  struct l2_warm w = {.addr = addr, .order = touch_order(g), .sectors = sectors, .write = write};
+  struct l2_warm w = {t->addr, touch_order(g), t->sectors, t->part, t->write};
   l2_warm(partition_slice(g->parts, r.subpart), &w);
+  return r.subpart;
 }
 
-void gpu_touch(struct gpu *g, uint64_t addr, uint32_t sectors, bool write) {
-  tlb_touch(&g->tlb, addr);
-  touch_l2(g, addr, sectors, write);
+void gpu_touch(struct gpu *g, const struct gpu_touched *t) {
+  tlb_touch(&g->tlb, t->addr);
+  uint32_t slice = touch_l2(g, t);
+  uint32_t sm = (g->last_sm + 1 + t->place) % g->config.sms;
+  for (uint32_t i = 0; i < g->config.icnt_ports && !g->works; i++)
+    icnt_granted_last(g->icnt, gpu_subpart_node(g, slice, i), sm);
 }
 
-/* What is not in the read-only cache comes from the L2. */
-static void touch_read_only(struct gpu *g, struct rocache *c, uint64_t addr, uint32_t line) {
+/* What is not in the read-only cache comes from the L2. True: it was there. */
+static bool touch_read_only(struct gpu *g, struct rocache *c, uint64_t addr, uint32_t line) {
   uint64_t at = addr / line * line;
-  if (rocache_touch(c, addr, touch_order(g))) return;
+  if (rocache_touch(c, addr, touch_order(g))) return true;
   for (uint64_t end = at + line; at < end; at = (at | 127) + 1) {
     uint32_t bytes = end - at < 128 - at % 128 ? (uint32_t)(end - at) : (uint32_t)(128 - at % 128);
-    touch_l2(g, at & ~127ull, ((1u << (bytes + 31) / 32) - 1) << at % 128 / 32, false);
+    uint32_t sectors = ((1u << (bytes + 31) / 32) - 1) << at % 128 / 32;
+    touch_l2(g, &(struct gpu_touched){.addr = at & ~127ull, .sectors = sectors});
   }
+  return false;
 }
 
 static void touch_constant(struct gpu *g, struct sm *s, uint64_t addr) {
@@ -66,9 +75,10 @@ static void touch_constant(struct gpu *g, struct sm *s, uint64_t addr) {
   }
 }
 
-/* Lines of code in the order of their last execution; those that are fetched ahead with the line that they follow. */
+/* Lines of code in the order of their last execution. `begun`: fetched from its start on. */
 struct code_line {
   uint64_t addr, last;
+  bool begun;
 };
 
 static int by_last(const void *a, const void *b) {
@@ -82,27 +92,39 @@ static uint64_t code_address(const struct gpu *g, const struct feed_kernel *k, u
   return CODE_BASE + (bytes ? bytes * (k->code[i].fetch_pc / 8) : k->code[i].fetch_pc);
 }
 
-static struct code_line *code_lines(const struct gpu *g, const struct gpu_executed *c, uint32_t *n) {
+/* Of the instructions of a set, and of those that are fetched behind them. */
+static struct code_line *code_lines(const struct gpu *g, const struct gpu_executed *c, const uint64_t *set,
+                                    uint32_t *n) {
+  enum { BEHIND = 2, START = 32 };
   const struct feed_kernel *k = c->kernel;
   uint64_t size = g->config.l1i.line, first = k->insts ? code_address(g, k, 0) / size : 0;
-  uint32_t all = k->insts ? (uint32_t)(code_address(g, k, k->insts - 1) / size - first) + 1 : 0;
+  uint32_t all = k->insts ? (uint32_t)(code_address(g, k, k->insts - 1) / size - first) + 1 : 0, some = 0;
   struct code_line *out = mem_zeroed(all + 1, sizeof *out);
   for (uint32_t i = 0; i < k->insts; i++) {
-    uint64_t *last = &out[code_address(g, k, i) / size - first].last;
-    if (c->last[i] > *last) *last = c->last[i];
+    if (!(set[i / 64] >> i % 64 & 1)) continue;
+    for (uint32_t j = i; j <= i + BEHIND && j < k->insts; j++) {
+      uint64_t at = code_address(g, k, j);
+      struct code_line *line = &out[at / size - first];
+      line->addr = at / size * size;
+      line->begun |= at % size < START;
+      if (c->last[i] > line->last) line->last = c->last[i];
+    }
   }
-  for (uint32_t i = all; i--;) {
-    uint32_t from = i < g->config.l1i_prefetch ? 0 : i - g->config.l1i_prefetch;
-    out[i].addr = (first + i) * size;
-    for (uint32_t j = from; j < i; j++)
-      if (out[j].last > out[i].last) out[i].last = out[j].last;
-  }
-  qsort(out, all, sizeof *out, by_last);
-  uint32_t never = 0;
-  while (never < all && !out[never].last) never++;
-  memmove(out, out + never, (all - never) * sizeof *out);
-  *n = all - never;
+  for (uint32_t i = 0; i < all; i++)
+    if (out[i].last) out[some++] = out[i];
+  qsort(out, some, sizeof *out, by_last);
+  *n = some;
   return out;
+}
+
+/* A line, and those that are fetched ahead of it: see sm/fetch.inc. */
+static void touch_code(struct gpu *g, struct sm *s, const struct feed_kernel *k, const struct code_line *line) {
+  uint64_t size = g->config.l1i.line, ahead = g->config.l1i_prefetch * size, last = line->addr + ahead,
+           end = k->insts ? code_address(g, k, k->insts - 1) : 0;
+  bool hit = touch_read_only(g, &s->l1i, line->addr, (uint32_t)size);
+  if (!ahead || (hit && !line->begun)) return;
+  for (uint64_t at = hit ? last : line->addr + size; at <= last && at <= end; at += size)
+    touch_read_only(g, &s->l1i, at, (uint32_t)size);
 }
 
 /* Lines of local memory of the CTAs that would run first, each on its SM and slot: the L1 has written them back, or
@@ -115,22 +137,29 @@ static void touch_local(struct gpu *g, const struct gpu_executed *c) {
     uint64_t first = LOCAL_BASE + 4 * padded * ((g->last_sm + 1 + i) % n + n * (uint64_t)(i / n));
     for (uint32_t w = 0; w < c->local_words / 64; w++) EACH_BIT(w, c->local[w], word) {
         uint64_t from = first + word * threads * 4;
-        for (uint64_t at = from & ~127ull; at < from + 4 * padded; at += 128) gpu_touch(g, at, 15, true);
+        for (uint64_t at = from & ~127ull; at < from + 4 * padded; at += 128)
+          gpu_touch(g, &(struct gpu_touched){.addr = at, .sectors = 15, .place = i, .write = true});
       }
   }
 }
 
 void gpu_touch_code(struct gpu *g, const struct gpu_executed *c) {
-  const struct gpu_config *m = &g->config;
-  uint32_t n = m->sms, ctas = c->kernel->ctas, lines;
-  struct code_line *line = code_lines(g, c, &lines);
+  uint32_t n = g->config.sms, ctas = c->kernel->ctas, lines = 0;
+  const uint64_t *set = NULL;
+  struct code_line *line = NULL;
   for (uint32_t i = 0; i < n && i < ctas; i++) {
     struct sm *s = &g->sm[(g->last_sm + 1 + i) % n];
-    for (uint32_t k = 0; k < lines; k++) touch_read_only(g, &s->l1i, line[k].addr, m->l1i.line);
+    const uint64_t *own = &c->on_sm[i * c->set_words];
+    if (!set || memcmp(set, own, c->set_words * sizeof *own) != 0) {
+      free(line);
+      line = code_lines(g, c, set = own, &lines);
+    }
+    for (uint32_t k = 0; k < lines; k++) touch_code(g, s, c->kernel, &line[k]);
     for (uint32_t k = 0; k < c->constants; k++) touch_constant(g, s, c->constant[k]);
   }
   touch_local(g, c);
   g->last_sm = (g->last_sm + ctas % n) % n;
+  turns_touch(g, c->kernel);
   free(line);
 }
 
@@ -140,7 +169,8 @@ void gpu_write_operands(struct gpu *g, const struct gpu_work *k) {
   for (uint32_t i = 0; g->sm[0].imc.ways && i < fk->insts; i++)
     if (fk->code[i].operand * 64u > end) end = fk->code[i].operand * 64u;
   end = (end + line - 1) / line * line;
-  for (uint32_t at = 0; at < end; at += 128) touch_l2(g, operand_bank(k) + at, 15, false);
+  for (uint32_t at = 0; at < end; at += 128)
+    touch_l2(g, &(struct gpu_touched){.addr = operand_bank(k) + at, .sectors = 15});
 }
 
 void gpu_end_touches(struct gpu *g) {

@@ -50,6 +50,8 @@ double estimate_student(double confidence, double freedom) {
 
 /* ---- totals ---- */
 
+const double estimate_usual = 0.01, estimate_beside = 0.0005;
+
 struct moments {
   double x, y, ratio, residual;
   double freedom; /* degrees of freedom of `residual` */
@@ -133,14 +135,15 @@ static struct moments moments_of(const struct estimate_stratum *s) {
   return m;
 }
 
-/* The mean over strata of the relative variance between members, weighted by degrees of freedom. */
+/* The mean over strata of the relative variance between members, weighted by degrees of freedom; with the usual one,
+ * which counts as one of these: few members may be alike by chance. */
 static double borrowed(const struct moments *m, size_t n) {
-  double sum = 0, weight = 0;
+  double sum = estimate_usual * estimate_usual, weight = 1;
   for (size_t h = 0; h < n; h++) {
     double f = m[h].freedom, size = m[h].size;
     if (size > 0 && f > 0) sum += f * m[h].residual / (size * size), weight += f;
   }
-  return weight > 0 ? sum / weight : 0;
+  return sum / weight;
 }
 
 /* The variance of the estimate, from the variance between members. Behind launches that are not timed a launch takes
@@ -207,7 +210,7 @@ static struct estimate total_of(const struct estimate_stratum *s, size_t n, cons
                                 struct estimate_part *parts) {
   struct estimate t = {0};
   struct moments *m = mem_zeroed(n, sizeof *m);
-  double spread = 0;
+  double spread = 0, left = 0;
   for (size_t h = 0; h < n; h++) {
     m[h] = moments_of(&s[h]);
     for (size_t i = 0; i < sizes[h].timed; i++) m[h].size += sizes[h].y[i] / (double)sizes[h].timed;
@@ -215,13 +218,16 @@ static struct estimate total_of(const struct estimate_stratum *s, size_t n, cons
   double relative = borrowed(m, n);
   for (size_t h = 0; h < n; h++) {
     struct estimate_part p = part_of(&s[h], &m[h], relative);
-    double f = m[h].freedom > 1 ? m[h].freedom : 1, g = s[h].own_freedom * (double)s[h].timed;
+    double f = m[h].freedom + 1, g = s[h].own_freedom * (double)s[h].timed;
     t.total += p.total;
+    left += fmax(estimate_beside * m[h].size, s[h].beside) * (double)(s[h].members - s[h].timed);
     t.variance += p.between + p.within;
     spread += p.between * p.between / f; /* Satterthwaite (Cochran 5.4) */
     if (g > 0) spread += p.within * p.within / g;
     if (parts) parts[h] = p;
   }
+  t.beside = left * left;
+  t.variance += t.beside;
   t.freedom = spread > 0 ? t.variance * t.variance / spread : 1e6;
   free(m);
   return t;
@@ -251,11 +257,14 @@ struct estimate estimate_ratio(const struct estimate_stratum *a, const struct es
     s[h] = a[h];
     s[h].y = y;
     s[h].own = own;
+    s[h].beside = hypot(a[h].beside, ratio * b[h].beside);
   }
   d = total_of(s, n, a, NULL);
   for (size_t h = 0; h < n; h++) free((void *)s[h].y), free((void *)s[h].own);
   free(s);
-  return (struct estimate){.total = ratio, .variance = d.variance / (tb.total * tb.total), .freedom = d.freedom};
+  double size = tb.total * tb.total;
+  return (struct estimate){
+      .total = ratio, .variance = d.variance / size, .freedom = d.freedom, .beside = d.beside / size};
 }
 
 /* ---- allocation ---- */

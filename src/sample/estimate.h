@@ -24,6 +24,7 @@ struct estimate_stratum {
   const double *x, *y;  /* of the timed ones */
   const double *own;    /* variance of each y, if it is an estimate itself; NULL: exact */
   double own_freedom;   /* degrees of freedom of one of them */
+  double beside;        /* per member that is not timed, see struct estimate */
   const double *weight; /* of each y in the total (estimate_weights), timed members in the order of x; NULL: ratio */
 };
 
@@ -42,10 +43,18 @@ struct estimate_part {
 
 struct estimate {
   double total, variance, freedom;
+  double beside; /* the part of `variance` that more samples do not show: what is left is moved by as much */
 };
 
+/* Usual relative standard deviation of members of a stratum: the median of launches of equal work, docs/notes/speed.md.
+ */
+extern const double estimate_usual;
+/* Standard deviation of the mean of what is not timed, as a share of it, where struct estimate_stratum has no more:
+ * untimed launches leave caches and queues otherwise than timed ones, which no sample shows. Measured, there too. */
+extern const double estimate_beside;
 /* The sum over strata. With few members in a stratum its own variance is uncertain: the mean relative variance of all
- * strata enters it with the weight of one degree of freedom. parts[n] may be NULL. */
+ * strata and of the usual one enters it with the weight of one degree of freedom, as a conjugate prior would (Gelman et
+ * al., "Bayesian Data Analysis", section 2.6). parts[n] may be NULL. */
 struct estimate estimate_total(const struct estimate_stratum *s, size_t n, struct estimate_part *parts);
 /* Half the width of the interval. */
 double estimate_half(const struct estimate *t, double confidence);

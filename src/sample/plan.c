@@ -15,11 +15,12 @@
 #include "base/output.h"
 #include "base/paths.h"
 
-enum { FORMAT = 1, FIRST_SAMPLES = 5, FEW_SAMPLES = 2 };
+enum { FORMAT = 1, FIRST_SAMPLES = 5, FEW_SAMPLES = 3, LEAST_SAMPLES = 2 };
 const double plan_likeness = 0.3, plan_likeness_of_shapes = 0.1;
 static const double rare = 0.01; /* counts that differ by less than this share of the warp instructions are alike */
 static const double little_work = 0.01; /* share of all warp instructions */
 static const double few_steps = 500;    /* at ten cycles or more each */
+static const double at_most = 1.5;      /* of its instructions, before a launch of few steps */
 static const double worth_it = 0.1;     /* the least share that a plan leaves out */
 
 /* ---- clusters ---- */
@@ -197,7 +198,7 @@ void plan_first_samples(struct sample_plan *p, const struct launchlog *l) {
   for (uint32_t c = 0; c < p->clusters; c++) all += p->cluster[c].warp_insts;
   for (uint32_t c = 0; c < p->clusters; c++) {
     struct plan_cluster *k = &p->cluster[c];
-    uint32_t want = k->level || k->warp_insts < little_work * all ? FEW_SAMPLES : FIRST_SAMPLES;
+    uint32_t want = k->warp_insts < little_work * all ? LEAST_SAMPLES : k->level ? FEW_SAMPLES : FIRST_SAMPLES;
     k->timed = k->members < want ? k->members : want;
     uint32_t runs = (INSIDE_FIRST_RUNS + k->timed - 1) / k->timed;
     k->blocks = inside_timed_groups(runs < INSIDE_FEW_RUNS ? INSIDE_FEW_RUNS : runs);
@@ -223,22 +224,35 @@ static double steps_of(const struct logged_launch *l) {
   return per_warp * fmax(1, (double)ctas / l->resident);
 }
 
-static bool is_worth_one_before(const struct sample_plan *p, const struct launchlog *l, uint32_t launch) {
-  if (!launch || plan_times(p, launch - 1)) return false;
+/* Was a launch of its kernel and grid timed before it? It tells whose turn it is behind such a launch (gpu/turns.h). */
+static bool is_known(const struct launchlog *l, const bool *timed, uint32_t launch) {
+  for (uint32_t i = 0; i < launch; i++)
+    if (timed[i] && launchlog_ctas(&l->at[i]) == launchlog_ctas(&l->at[launch]) &&
+        !strcmp(l->at[i].kernel, l->at[launch].kernel))
+      return true;
+  return false;
+}
+
+static bool is_worth_one_before(const struct launchlog *l, const bool *timed, uint32_t launch) {
+  if (!launch || timed[launch - 1] || is_known(l, timed, launch - 1)) return false;
   const struct logged_launch *one = &l->at[launch], *before = one - 1;
-  return before->sig.warp_insts <= one->sig.warp_insts && steps_of(one) < few_steps;
+  return (double)before->sig.warp_insts <= at_most * (double)one->sig.warp_insts && steps_of(one) < few_steps;
 }
 
 void plan_add_before(struct sample_plan *p, const struct launchlog *l) {
+  bool *timed = mem_zeroed(l->n + 1, sizeof *timed);
   p->befores = 0;
-  for (uint32_t c = 0; c < p->clusters && !p->cold; c++)
-    for (uint32_t i = 0; i < p->cluster[c].timed; i++) {
-      uint32_t launch = p->cluster[c].launch[i];
-      if (!is_worth_one_before(p, l, launch)) continue;
-      if (!(p->befores & (p->befores - 1)))
-        p->before = mem_resize(p->before, p->befores ? 2 * p->befores : 1, sizeof *p->before);
-      p->before[p->befores++] = launch - 1;
-    }
+  for (uint32_t c = 0; c < p->clusters; c++)
+    for (uint32_t i = 0; i < p->cluster[c].timed; i++)
+      if (p->cluster[c].launch[i] < l->n) timed[p->cluster[c].launch[i]] = true;
+  for (uint32_t i = 0; i < l->n && !p->cold; i++) {
+    if (!timed[i] || !is_worth_one_before(l, timed, i)) continue;
+    timed[i - 1] = true;
+    if (!(p->befores & (p->befores - 1)))
+      p->before = mem_resize(p->before, p->befores ? 2 * p->befores : 1, sizeof *p->before);
+    p->before[p->befores++] = i - 1;
+  }
+  free(timed);
 }
 
 void plan_round_up(struct sample_plan *p, const struct launchlog *l) {

@@ -41,8 +41,8 @@ struct plan_range {
 };
 extern const double plan_likeness, plan_likeness_of_shapes;
 void plan_cluster_launches(struct sample_plan *p, const struct launchlog *l, struct plan_range r);
-/* The number of members that any cluster is timed with at least: all of five, or five; two of a cluster with little
- * work, and of one whose members do the same work. */
+/* The number of members that any cluster is timed with at least: all of five, or five; three of one whose members do
+ * the same work, two of one with little work. */
 void plan_first_samples(struct sample_plan *p, const struct launchlog *l);
 /* A plan that leaves less than a tenth of the warp instructions out times all instead: it saves nothing, and what it
  * finds is exact. */
@@ -58,8 +58,9 @@ bool plan_write(const struct sample_plan *p, const char *path, struct err *e);
 bool plan_read(struct sample_plan *p, const char *path, struct err *e);
 void plan_free(struct sample_plan *p);
 /* The launches before short ones that are timed: behind a launch that ran functionally, DRAM rows, refresh and the
- * turns of arbiters are not as in a whole run, which a short launch shows. None that is larger than the one it
- * precedes. */
+ * turns of arbiters are not as in a whole run, which a short launch shows. None that is much larger than the one it
+ * precedes, and none of a kernel and grid of which a launch was timed before it: the turns are known then
+ * (gpu/turns.h). */
 void plan_add_before(struct sample_plan *p, const struct launchlog *l);
 /* Is the launch timed for the sake of the next one only? */
 bool plan_precedes(const struct sample_plan *p, uint32_t launch);

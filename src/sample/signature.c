@@ -47,7 +47,9 @@ struct tap {
   uint32_t *pc;        /* of each warp of each slot */
   uint32_t *steps;     /* of these, executed instructions of the CTA */
   uint64_t *cta_insts; /* of the CTA on each slot */
-  uint32_t warp_room, slot_room;
+  uint32_t *cta;       /* its number */
+  uint64_t *ran;       /* of the launch: its set of executed instructions, `words` for each slot; of workers: NULL */
+  uint32_t warp_room, slot_room, ran_room, words;
   uint64_t *count; /* executions of each instruction */
   uint64_t *last;  /* which instruction was its last execution, from 1; 0: none */
   uint32_t count_room;
@@ -64,7 +66,9 @@ struct signer {
   struct touches *order; /* in which workers' CTAs touch it */
   uint32_t warps;        /* of a CTA */
   struct tap all;        /* of the launch */
-  struct tap **share;    /* of workers, NULL: none yet */
+  uint64_t *on_sm;       /* sets of executed instructions of the SMs in the order of their first CTAs */
+  uint32_t on_sm_room, committed;
+  struct tap **share; /* of workers, NULL: none yet */
   uint32_t shares, used;
   struct signed_cta *free;
   struct shape *shape;
@@ -81,6 +85,8 @@ static void tap_start(void *ctx, uint32_t slot, uint32_t cta, uint32_t sm, uint3
   struct tap *t = ctx;
   uint32_t warps = t->s->warps;
   t->cta_insts[slot] = 0;
+  t->cta[slot] = cta;
+  if (t->ran) memset(&t->ran[slot * t->words], 0, t->words * sizeof *t->ran);
   for (uint32_t w = 0; w < warps; w++) t->pc[slot * warps + w] = t->feed.kernel->entry_pc;
   memset(&t->steps[slot * warps], 0, warps * sizeof *t->steps);
   t->inner->ops->start_cta(t->inner->ctx, slot, cta, sm, first_warp);
@@ -96,42 +102,61 @@ static void log_line(struct signed_cta *c, struct touched touch) {
   p->touch[p->n++] = touch;
 }
 
-/* An access at time `at` of the CTA. */
+/* An access at time `at` of the CTA, which is at a place among those side by side. `store`: not an atomic, which reads
+ * its sectors. */
 struct access {
   const struct issued *out;
-  uint32_t at;
-  bool write;
+  uint32_t at, place;
+  bool write, store;
 };
 
-static void touch_line(struct tap *t, uint64_t line, uint32_t sectors, const struct access *a) {
-  uint64_t h = (line >> LINE_SHIFT) * UINT64_C(0x9E3779B97F4A7C15) >> 47;
+/* What an instruction touches of a line: words of four bytes as the machine's coalescing. */
+struct touch {
+  uint64_t line;
+  uint32_t words;
+};
+
+static void touch_line(struct tap *t, const struct touch *l, const struct access *a) {
+  enum { WORDS = 8, WHOLE = 255 }; /* of a sector */
+  uint64_t line = l->line, h = (line >> LINE_SHIFT) * UINT64_C(0x9E3779B97F4A7C15) >> 47;
+  uint32_t sectors = 0, part = 0;
+  for (uint32_t k = 0; k < 4; k++) {
+    uint32_t words = l->words >> k * WORDS & WHOLE;
+    sectors |= (uint32_t)(words != 0) << k;
+    part |= (uint32_t)(words && words != WHOLE && a->store) << k;
+  }
   t->seen[h / 64] |= 1ull << h % 64;
   t->now.lines++;
-  if (t->log) log_line(t->log, (struct touched){.what = line | sectors | a->write * TOUCHED_WRITE, .at = a->at});
-  else if (t->s->l2.sink) t->s->l2.sink(t->s->l2.ctx, line, sectors, a->write);
+  uint64_t what = line | sectors | a->write * TOUCHED_WRITE | (uint64_t)part << TOUCHED_PART;
+  if (t->log) log_line(t->log, (struct touched){.what = what, .at = a->at});
+  else if (t->s->l2.sink) {
+    struct touched_line touched = touched_line(what, a->place);
+    t->s->l2.sink(t->s->l2.ctx, &touched);
+  }
 }
 
-static uint32_t sectors_of(uint64_t line, uint64_t from, uint64_t to) {
-  uint32_t a = from <= line ? 0 : (uint32_t)(from - line) >> SECTOR_SHIFT;
-  uint32_t b = to - line >= 1u << LINE_SHIFT ? 3 : (uint32_t)(to - line) >> SECTOR_SHIFT;
-  return (2u << b) - (1u << a);
+static uint32_t words_of(uint64_t line, uint64_t from, uint64_t to) {
+  uint32_t a = from <= line ? 0 : (uint32_t)(from - line) >> 2;
+  uint32_t b = to - line >= 1u << LINE_SHIFT ? 31 : (uint32_t)(to - line) >> 2;
+  return (uint32_t)((UINT64_C(2) << b) - (UINT64_C(1) << a));
 }
 
 /* The lines of one instruction, each once. */
 static void touch_lines(struct tap *t, const struct access *a) {
   const struct issued *out = a->out;
-  uint64_t line[2 * WARP_LANES];
-  uint32_t sectors[2 * WARP_LANES], n = 0;
+  struct touch line[2 * WARP_LANES];
+  uint32_t n = 0;
   for (uint32_t left = out->mask & ~out->remote; left; left &= left - 1) {
     uint64_t from = out->addr[__builtin_ctz(left)], to = from + (out->width ? out->width : 1) - 1;
     for (uint64_t l = from >> LINE_SHIFT << LINE_SHIFT; l <= to; l += 1u << LINE_SHIFT) {
       uint32_t i = n;
-      while (i && line[i - 1] != l) i--;
-      if (!i && n < 2 * WARP_LANES) line[n] = l, sectors[n] = 0, i = ++n;
-      if (i) sectors[i - 1] |= sectors_of(l, from, to);
+      while (i && line[i - 1].line != l) i--;
+      if (!i && n < 2 * WARP_LANES) line[n] = (struct touch){.line = l}, i = ++n;
+      if (!i) continue;
+      line[i - 1].words |= words_of(l, from, to);
     }
   }
-  for (uint32_t i = 0; i < n; i++) touch_line(t, line[i], sectors[i], a);
+  for (uint32_t i = 0; i < n; i++) touch_line(t, &line[i], a);
 }
 
 static void note_constant(uint64_t *list, uint32_t *n, uint64_t line) {
@@ -176,9 +201,11 @@ static bool tap_issue(void *ctx, uint32_t slot, uint32_t w, struct issued *out) 
   t->count[*pc]++;
   t->last[*pc] = ++t->now.warp_insts;
   t->cta_insts[slot]++;
+  if (t->ran) t->ran[slot * t->words + *pc / 64] |= 1ull << *pc % 64;
   t->now.thread_insts += (uint32_t)__builtin_popcount(out->mask);
   if (in->kind >= KIND_LOAD && in->kind <= KIND_ATOM && out->mask)
-    count_access(t, in, &(struct access){out, at, in->kind != KIND_LOAD});
+    count_access(
+        t, in, &(struct access){out, at, t->cta[slot] % t->s->l2.side, in->kind != KIND_LOAD, in->kind == KIND_STORE});
   if (out->next_pc != FEED_DONE) *pc = out->next_pc;
   return true;
 }
@@ -196,8 +223,14 @@ static uint32_t most_steps(const struct tap *t, uint32_t slot) {
   return most;
 }
 
+/* Of the SM that gets CTA `cta` of the launch. */
+static uint64_t *ran_by(const struct signer *s, uint32_t cta) {
+  return &s->on_sm[cta % s->l2.sms * s->all.words];
+}
+
 static void tap_end(void *ctx, uint32_t slot) {
   struct tap *t = ctx;
+  for (uint32_t i = 0; t->ran && i < t->words; i++) ran_by(t->s, t->cta[slot])[i] |= t->ran[slot * t->words + i];
   if (t->log) t->log->touched.end = most_steps(t, slot);
   if (t->cta_insts[slot] > t->now.longest) t->now.longest = t->cta_insts[slot];
   t->inner->ops->end_cta(t->inner->ctx, slot);
@@ -227,6 +260,7 @@ static void tap_open(struct tap *t, struct signer *s, struct feed *inner, uint32
   if (slots > t->slot_room) {
     t->slot_room = slots;
     t->cta_insts = mem_resize(t->cta_insts, slots, sizeof *t->cta_insts);
+    t->cta = mem_resize(t->cta, slots, sizeof *t->cta);
   }
   if (k->insts > t->count_room) {
     t->count_room = k->insts;
@@ -243,6 +277,8 @@ static void tap_close(struct tap *t) {
   free(t->pc);
   free(t->steps);
   free(t->cta_insts);
+  free(t->cta);
+  free(t->ran);
   free(t->count);
   free(t->last);
 }
@@ -308,9 +344,16 @@ struct signed_cta *signer_take(struct signer *s, uint32_t i, struct signed_cta *
 
 void signer_commit(struct signer *s, struct signed_cta *c, bool part) {
   struct tap *all = &s->all;
+  c->touched.place = s->committed % s->l2.side;
   if (part) touches_part(s->order, &c->touched);
   else touches_cta(s->order, &c->touched);
-  for (uint32_t i = 0; i < c->executed; i++) all->last[c->pcs[i].pc] = all->logged + c->pcs[i].at;
+  uint64_t *set = ran_by(s, s->committed);
+  for (uint32_t i = 0; i < c->executed; i++) {
+    uint32_t pc = c->pcs[i].pc;
+    all->last[pc] = all->logged + c->pcs[i].at;
+    set[pc / 64] |= 1ull << pc % 64;
+  }
+  s->committed += !part;
   for (uint32_t i = 0; i < c->constants; i++) note_constant(all->constant, &all->constants, c->constant[i]);
   for (uint32_t i = 0; i < SIGNED_LOCAL / 64; i++) all->local[i] |= c->local[i];
   all->logged += c->warp_insts;
@@ -410,12 +453,18 @@ void signer_free(struct signer *s) {
     signer_free_log(c);
   }
   tap_close(&s->all);
+  free(s->on_sm);
   touches_free(s->order);
   free(s);
 }
 
 const uint64_t *signer_last(const struct signer *s) {
   return s->all.last;
+}
+
+const uint64_t *signer_ran(const struct signer *s, uint32_t *words) {
+  *words = s->all.words;
+  return s->on_sm;
 }
 
 const uint64_t *signer_constants(const struct signer *s, uint32_t *n) {
@@ -427,6 +476,23 @@ const uint64_t *signer_local(const struct signer *s) {
   return s->all.local;
 }
 
+/* Sets of executed instructions: none of any SM and slot yet. */
+static void open_sets(struct signer *s, uint32_t slots) {
+  struct tap *t = &s->all;
+  uint32_t words = (t->feed.kernel->insts + 63) / 64, all = words * s->l2.sms;
+  t->words = words;
+  s->committed = 0;
+  if (slots * words > t->ran_room) {
+    t->ran_room = slots * words;
+    t->ran = mem_resize(t->ran, t->ran_room, sizeof *t->ran);
+  }
+  if (all > s->on_sm_room) {
+    s->on_sm_room = all;
+    s->on_sm = mem_resize(s->on_sm, all, sizeof *s->on_sm);
+  }
+  memset(s->on_sm, 0, all * sizeof *s->on_sm);
+}
+
 struct feed *signer_begin(struct signer *s, struct feed *inner, uint32_t slots, const struct signer_l2 *l2) {
   drop_shares(s); /* of a launch that was not ended */
   s->code = inner->kernel->code;
@@ -434,6 +500,8 @@ struct feed *signer_begin(struct signer *s, struct feed *inner, uint32_t slots, 
   touches_begin(s->order, l2->side, l2->sink, l2->ctx);
   s->warps = inner->kernel->warps_per_cta;
   tap_open(&s->all, s, inner, slots);
+  if (s->l2.sink) open_sets(s, slots);
+  else free(s->all.ran), s->all.ran = NULL, s->all.ran_room = 0;
   return &s->all.feed;
 }
 

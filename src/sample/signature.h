@@ -36,6 +36,7 @@ struct signer_l2 {
   touches_sink *sink;
   void *ctx;
   uint32_t side; /* CTAs that the GPU runs side by side */
+  uint32_t sms;  /* which get them in turn */
 };
 
 struct signer;
@@ -64,6 +65,9 @@ void signer_free_log(struct signed_cta *c);
 /* Before signer_end: the place of the last execution of each instruction among all, from 1, 0 for none; and the lines
  * of 32 B of constants and parameters that were read. */
 const uint64_t *signer_last(const struct signer *s);
+/* And with an L2, for the first of `sms` SMs that got a CTA, the second, and so on, the set of instructions that were
+ * executed there: `words` each. */
+const uint64_t *signer_ran(const struct signer *s, uint32_t *words);
 const uint64_t *signer_constants(const struct signer *s, uint32_t *n);
 /* And the set of words of local memory that some thread accessed, of the first SIGNED_LOCAL. */
 enum { SIGNED_LOCAL = 4096 };

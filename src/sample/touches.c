@@ -58,8 +58,9 @@ static void add_event(struct touches *t, struct event e) {
 
 /* ---- CTAs ---- */
 
-static void emit(const struct touches *t, const struct touched *p) {
-  t->sink(t->ctx, p->what & ~(uint64_t)TOUCHED_FLAGS, p->what & (TOUCHED_WRITE - 1), p->what & TOUCHED_WRITE);
+static void emit(const struct touches *t, const struct touched *p, uint32_t place) {
+  struct touched_line l = touched_line(p->what, place);
+  t->sink(t->ctx, &l);
 }
 
 static uint64_t next_time(const struct place *p) {
@@ -78,7 +79,7 @@ static uint32_t run_to_end(struct touches *t) {
       t->kept -= p->n;
       return ended;
     }
-    emit(t, &p->touch[p->next++]);
+    emit(t, &p->touch[p->next++], e->place);
     e->time = next_time(p);
     sink_down(t);
   }
@@ -155,7 +156,7 @@ void touches_cta(struct touches *t, const struct touched_cta *c) {
 void touches_part(struct touches *t, const struct touched_cta *c) {
   sort(c);
   touches_flush(t);
-  for (uint32_t i = 0; i < c->n; i++) emit(t, &c->touch[i]);
+  for (uint32_t i = 0; i < c->n; i++) emit(t, &c->touch[i], c->place);
 }
 
 void touches_flush(struct touches *t) {

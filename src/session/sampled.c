@@ -59,8 +59,8 @@ static bool is_orderly(const struct feed_kernel *k) {
   return k->cluster <= 1;
 }
 
-static void touch_l2(void *ctx, uint64_t line, uint32_t sectors, bool write) {
-  gpu_touch(ctx, line, sectors, write);
+static void touch_l2(void *ctx, const struct touched_line *l) {
+  gpu_touch(ctx, &(struct gpu_touched){l->addr, l->sectors, l->part, l->place, l->write});
 }
 
 /* CTAs of a launch that the GPU holds at a time. */
@@ -86,6 +86,7 @@ static uint32_t resident_of(const struct session *s, const struct feed_kernel *k
 /* The feed of a launch of which CTAs run without time. */
 static struct feed *begin_signing(const struct session *s, struct feed *f, uint32_t slots) {
   struct signer_l2 l2 = {.sink = s->gpu ? touch_l2 : NULL, .ctx = s->gpu, .side = resident_of(s, f->kernel)};
+  l2.sms = s->device.sms;
   return signer_begin(s->sampler->signer, f, slots, &l2);
 }
 
@@ -176,6 +177,7 @@ static void end_tap(struct session *s, uint32_t launch, struct signature *sig) {
   struct gpu_executed code = {.kernel = p->kernel, .last = signer_last(p->signer)};
   code.constant = signer_constants(p->signer, &code.constants);
   code.local = signer_local(p->signer);
+  code.on_sm = signer_ran(p->signer, &code.set_words);
   code.local_words = SIGNED_LOCAL;
   if (s->gpu) gpu_touch_code(s->gpu, &code);
   signer_end(p->signer, launch, sig);

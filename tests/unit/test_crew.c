@@ -15,7 +15,7 @@
 #include "simt/simt.h"
 #include "units.h"
 
-enum { CTAS = 48, THREADS = 128, ARRAY = 1 << 22, SIDE = 6, HALF = 20 };
+enum { CTAS = 48, THREADS = 128, ARRAY = 1 << 22, SIDE = 6, SMS = 3, HALF = 20 };
 /* CTA c reads c % 7 + 1 lines with each thread; CTA 5, 1,400, which is more than a crew keeps for its turn. */
 #define KERNEL(stores_at)                                                                                       \
   ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 in)\n{\n.reg .pred %p<4>;\n"    \
@@ -30,9 +30,9 @@ struct touches_seen {
   uint64_t hash, n;
 };
 
-static void note(void *ctx, uint64_t line, uint32_t sectors, bool write) {
+static void note(void *ctx, const struct touched_line *l) {
   struct touches_seen *t = ctx;
-  t->hash = (t->hash ^ line ^ (uint64_t)sectors << 8 ^ write) * UINT64_C(0x9E3779B97F4A7C15);
+  t->hash = (t->hash ^ l->addr ^ (uint64_t)l->sectors << 8 ^ l->write) * UINT64_C(0x9E3779B97F4A7C15);
   t->n++;
 }
 
@@ -62,7 +62,7 @@ static struct outcome run(const char *text, uint32_t threads) {
   struct simt_run *r = simt_begin(s, &l, 8, &e);
   struct signer *g = signer_new();
   assert_int_equal(simt_workers(r), threads);
-  signer_begin(g, simt_feed(r), 8, &(struct signer_l2){note, &o.touches, SIDE});
+  signer_begin(g, simt_feed(r), 8, &(struct signer_l2){note, &o.touches, SIDE, SMS});
   simt_share(r, 2, threads, feed);
   struct crew *c = crew_new(g, feed, threads);
   o.ok = crew_run(c, &(struct crew_range){.to = HALF}, &o.n) &&
@@ -113,7 +113,7 @@ static void as_one_feed(bool tap) {
       .kernel = simt_find_kernel(m, "k"), .grid = {CTAS, 1, 1}, .block = {THREADS, 1, 1}, .params = &in};
   struct simt_run *r = simt_begin(s, &l, 4, &e);
   struct signer *g = signer_new();
-  struct feed *f = signer_begin(g, simt_feed(r), 4, &(struct signer_l2){note, &touches, SIDE});
+  struct feed *f = signer_begin(g, simt_feed(r), 4, &(struct signer_l2){note, &touches, SIDE, SMS});
   struct crew *c = tap ? crew_of_one(NULL, f, 3) : crew_of_one(g, simt_feed(r), 3);
   struct crew_counts n = {0};
   assert_true(crew_run(c, &(struct crew_range){.to = HALF}, &n));
@@ -139,6 +139,47 @@ static void one_slot(void **state) {
 static void one_tap(void **state) {
   (void)state;
   as_one_feed(true);
+}
+
+/* CTA 1 adds twice. */
+#define TWICE                                                                                               \
+  ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 in)\n{\n.reg .pred %p0;\n"  \
+  ".reg .b32 %r<4>;\n.reg .b64 %d0;\nld.param.u64 %d0, [in];\nmov.u32 %r0, %ctaid.x;\nsetp.ne.u32 %p0, "    \
+  "%r0, 1;\n@%p0 bra ONCE;\nadd.u32 %r0, %r0, 5;\nONCE:\nadd.u32 %r0, %r0, 7;\nst.global.u32 [%d0], %r0;\n" \
+  "ret;\n}\n"
+enum { THE_SECOND_ADD = 4 };
+
+/* The instructions that ran on each of three SMs, which get five CTAs in turn: by a crew, or by the tap of a feed. */
+static void on_each_sm(bool tap) {
+  struct err e = {0};
+  struct touches_seen touches = {0};
+  struct simt *s = simt_new(1 << 26, &e);
+  struct simt_module *m = simt_load(s, &(struct simt_text){.ptx = TWICE, .name = "test.ptx"}, 1, &e);
+  if (!m) fail_msg("%s", e.msg);
+  uint64_t in = simt_mem_alloc(s, 1024, SIMT_MEM_DEVICE, "in");
+  struct simt_launch l = {.kernel = simt_find_kernel(m, "k"), .grid = {5, 1, 1}, .block = {32, 1, 1}, .params = &in};
+  struct simt_run *r = simt_begin(s, &l, 4, &e);
+  struct signer *g = signer_new();
+  struct feed *f = signer_begin(g, simt_feed(r), 4, &(struct signer_l2){note, &touches, SIDE, SMS});
+  struct crew *c = tap ? crew_of_one(NULL, f, 3) : crew_of_one(g, simt_feed(r), 3);
+  struct crew_counts n = {0};
+  assert_true(crew_run(c, &(struct crew_range){.to = 5}, &n));
+  crew_free(c);
+  uint32_t words;
+  const uint64_t *ran = signer_ran(g, &words);
+  assert_int_equal(words, 1);
+  assert_int_equal(ran[0], ran[2]);
+  assert_int_equal(ran[0] ^ ran[1], 1 << THE_SECOND_ADD);
+  assert_true(ran[1] >> THE_SECOND_ADD & 1);
+  signer_free(g);
+  simt_end(r);
+  simt_free(s);
+}
+
+static void code_of_each_sm(void **state) {
+  (void)state;
+  on_each_sm(false);
+  on_each_sm(true);
 }
 
 /* Each thread stores 300 words of its stack and loads them again: more lines than an L1 holds. */
@@ -171,7 +212,7 @@ static uint64_t misses_after(uint32_t threads, uint32_t *words) {
     struct signer *k = signer_new();
     struct crew_counts n = {0};
     struct signature sig;
-    signer_begin(k, simt_feed(r), 8, &(struct signer_l2){note, &touches, SIDE});
+    signer_begin(k, simt_feed(r), 8, &(struct signer_l2){note, &touches, SIDE, c.sms});
     simt_share(r, 0, threads, feed);
     struct crew *w = crew_new(k, feed, threads);
     assert_true(crew_run(w, &(struct crew_range){.to = c.sms}, &n));
@@ -179,6 +220,7 @@ static uint64_t misses_after(uint32_t threads, uint32_t *words) {
     struct gpu_executed x = {.kernel = simt_feed(r)->kernel, .last = signer_last(k)};
     x.local = signer_local(k);
     x.local_words = SIGNED_LOCAL;
+    x.on_sm = signer_ran(k, &x.set_words);
     for (uint32_t i = 0; i < SIGNED_LOCAL / 64; i++) *words += (uint32_t)__builtin_popcountll(x.local[i]);
     gpu_touch_code(g, &x);
     signer_end(k, 0, &sig);
@@ -215,7 +257,8 @@ static void faults(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(same), cmocka_unit_test(one_slot), cmocka_unit_test(one_tap),
-                                     cmocka_unit_test(local_memory), cmocka_unit_test(faults)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(same),    cmocka_unit_test(one_slot),
+                                     cmocka_unit_test(one_tap), cmocka_unit_test(local_memory),
+                                     cmocka_unit_test(faults),  cmocka_unit_test(code_of_each_sm)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -28,9 +28,9 @@ static void quantiles(void **state) {
 
 /* Two strata. A: x = 1, 2, 3 of 6 members with sum 12; y = 10, 22, 28: R = 10, residuals 0, 2, -2, s2 = 4; the total is
  * 60 + 10 x 6 = 120. B is timed whole: 5 + 7. Relative variance: s2 / mean^2 = 4 / 400 = 0.01, weight 2 of A; of B with
- * x = 1, 1: R = 6, s2 = 2, 2 / 36 = 0.0556, weight 1; mean (0.02 + 0.0556) / 3 = 0.025185. A with the weight of one
- * more degree of freedom: (2 x 4 + 0.025185 x 400) / 3 = 6.0247; variance 36 x (1 + 1/2) / 3 x 6.0247 x (2 / 2)^2 =
- * 108.444. */
+ * x = 1, 1: R = 6, s2 = 2, 2 / 36 = 0.0556, weight 1; the usual one, 0.0001, weight 1; mean (0.02 + 0.0556 + 0.0001)
+ * / 4 = 0.018914. A with the weight of one more degree of freedom: (2 x 4 + 0.018914 x 400) / 3 = 5.1885; variance 36 x
+ * (1 + 1/2) / 3 x 5.1885 x (2 / 2)^2 = 93.393. Beside it (3 x 20 x 0.0005)^2 = 0.0009. */
 static const double ax[] = {1, 2, 3}, ay[] = {10, 22, 28}, bx[] = {1, 1}, by[] = {5, 7};
 static const struct estimate_stratum strata[] = {{.members = 6, .timed = 3, .x_all = 12, .x = ax, .y = ay},
                                                  {.members = 2, .timed = 2, .x_all = 2, .x = bx, .y = by}};
@@ -42,11 +42,12 @@ static void by_hand(void **state) {
   near(t.total, 132, 1e-9);
   near(p[0].total, 120, 1e-9);
   near(p[0].residual, 4, 1e-9);
-  near(p[0].between, 108.444, 0.001);
+  near(p[0].between, 93.3933, 0.0001);
   near(p[1].between, 0, 0);
-  near(t.variance, 108.444, 0.001);
-  near(t.freedom, 2, 1e-9);
-  near(estimate_half(&t, 0.95), 4.3027 * sqrt(108.444), 0.01);
+  near(t.beside, 0.0009, 1e-9);
+  near(t.variance, 93.3942, 0.0001);
+  near(t.freedom, 3, 0.001);
+  near(estimate_half(&t, 0.95), 3.1824 * sqrt(93.3942), 0.01);
 }
 
 /* Values that are estimates themselves add their variance, also where all members are timed. */
@@ -61,7 +62,8 @@ static void own_variance(void **state) {
   near(t.freedom, 8, 1e-9);
 }
 
-/* Twice the value everywhere: the ratio is 2 without doubt, however different the members. */
+/* Twice the value everywhere: the ratio is 2, however different the members. Its doubt is the usual
+ * variance, (0.0001 / 3 x 40^2) / 3 of the members, 18 times that of the sum, and of (3 x 40 x 0.0005)^2 beside it. */
 static void paired(void **state) {
   (void)state;
   static const double twice[] = {20, 44, 56};
@@ -69,7 +71,7 @@ static void paired(void **state) {
   a.y = twice;
   struct estimate r = estimate_ratio(&a, strata, 1);
   near(r.total, 2, 1e-12);
-  near(r.variance, 0, 1e-12);
+  near(r.variance, (18 * 0.0001 / 9 * 1600 + 0.0036) / (120 * 120), 1e-9);
 }
 
 static void allocation(void **state) {
@@ -78,11 +80,11 @@ static void allocation(void **state) {
   uint64_t want[2];
   const double cost[] = {1, 1};
   estimate_total(strata, 2, p);
-  estimate_allocate(strata, p, cost, 2, 100, 2, want); /* half 2 sqrt(108.4): within the bound already */
+  estimate_allocate(strata, p, cost, 2, 100, 2, want); /* half 2 sqrt(93.4): within the bound already */
   assert_int_equal(want[0], 3);
-  /* (N S)^2 = 108.444 x 3 / 1.5 = 216.89; with n = 5 216.89 x (11 / 6) / 5 = 79.5, with n = 4 90.4: half = 2
-   * sqrt(85). */
-  estimate_allocate(strata, p, cost, 2, 2 * sqrt(85), 2, want);
+  /* (N S)^2 = 93.393 x 3 / 1.5 = 186.79; with n = 5 186.79 x (11 / 6) / 5 = 68.5, with n = 4 77.8: half = 2
+   * sqrt(72). */
+  estimate_allocate(strata, p, cost, 2, 2 * sqrt(72), 2, want);
   assert_int_equal(want[0], 5);
   assert_int_equal(want[1], 2);
   estimate_allocate(strata, p, cost, 2, 1e-6, 2, want);
@@ -114,8 +116,8 @@ static void residuals(void **state) {
   struct estimate t = estimate_total(&s, 1, &p);
   near(t.total, 80, 1e-12);
   near(p.residual, 2, 1e-12);
-  near(p.between, 2 * (4 * 4 + 8), 1e-9);
-  near(t.freedom, 9 / 4.0, 1e-9); /* squares in A: 1/4 + 1 + 1 + 1/4 + 6 x 1/4 = 4 */
+  near(p.between, (4.5 + (0.045 + 0.0001) / 3.25 * 100) / 3.25 * (4 * 4 + 8), 1e-9);
+  near(t.freedom, 1 + 9 / 4.0, 1e-3); /* squares in A: 1/4 + 1 + 1 + 1/4 + 6 x 1/4 = 4 */
 }
 
 /* 400 samples of 8 of 200 members: the interval of 95 % holds the truth in 91 to 99 % of them. */

@@ -417,6 +417,30 @@ static void a_store_fetches_nothing_and_its_sectors_go_back(void **state) {
   rig_free(r);
 }
 
+/* Of launches without time: a store of a part leaves a sector unreadable, and one that was readable as it was. */
+static void parts_of_sectors_without_time(void **state) {
+  (void)state;
+  struct gpu_config c = tiny();
+  c.dram_chips = 1;
+  struct rig *r = rig_new(&c);
+  uint64_t addr = line_at(r, 0);
+  l2_warm(&r->s, &(struct l2_warm){.addr = addr, .order = 1, .sectors = 1, .write = true});
+  l2_warm(&r->s, &(struct l2_warm){.addr = addr, .order = 2, .sectors = 3, .part = 3, .write = true});
+  l2_warm_end(&r->s, 3);
+  const struct l2_tags *t = &r->s.tags;
+  uint32_t line = l2_tags_find(t, l2_tags_set(t, addrmap_local(&r->map, addr)), addr);
+  assert_int_equal(t->valid[line], 1);
+  assert_int_equal(t->dirty[line], 3);
+  push(r, 0, 1, 32, REQ_GLOBAL_READ, 0);
+  struct l2_op op = next_fetch(r);
+  assert_int_equal(op.sectors, 2);
+  assert_int_equal(r->st.l2_sector_misses, 1);
+  give(r, op);
+  settle(r);
+  assert_int_equal(r->replies, 1);
+  rig_free(r);
+}
+
 static void whole_sectors_of_a_store(void **state) {
   (void)state;
   struct access a = {.addr = 0x1000, .bytes = 128, .words = 0xf0f7};
@@ -430,9 +454,11 @@ static void whole_sectors_of_a_store(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(data_is_right_under_random_traffic),
-      cmocka_unit_test(a_miss_fetches_the_bursts_of_the_sectors_it_lacks), cmocka_unit_test(one_mshr_holds_a_line),
-      cmocka_unit_test(a_store_fetches_nothing_and_its_sectors_go_back), cmocka_unit_test(whole_sectors_of_a_store)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(data_is_right_under_random_traffic),
+                                     cmocka_unit_test(a_miss_fetches_the_bursts_of_the_sectors_it_lacks),
+                                     cmocka_unit_test(one_mshr_holds_a_line),
+                                     cmocka_unit_test(a_store_fetches_nothing_and_its_sectors_go_back),
+                                     cmocka_unit_test(whole_sectors_of_a_store),
+                                     cmocka_unit_test(parts_of_sectors_without_time)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,19 +14,20 @@
 
 /* Lines are named by letters. */
 struct seen {
-  char order[64];
-  uint32_t n, writes;
+  char order[64], place[64]; /* place: a digit */
+  uint32_t n, writes, parts;
   uint32_t *times; /* of each line, if not NULL */
 };
 
-static void note(void *ctx, uint64_t line, uint32_t sectors, bool write) {
+static void note(void *ctx, const struct touched_line *l) {
   struct seen *s = ctx;
-  if (s->times) s->times[line >> 7]++;
-  else if (s->n < sizeof s->order - 1) s->order[s->n] = (char)(line >> 7);
-  assert_int_equal(line & 127, 0);
-  assert_true(sectors && sectors < 16);
+  if (s->times) s->times[l->addr >> 7]++;
+  else if (s->n < sizeof s->order - 1) s->order[s->n] = (char)(l->addr >> 7), s->place[s->n] = (char)('0' + l->place);
+  assert_int_equal(l->addr & 127, 0);
+  assert_true(l->sectors && l->sectors < 16);
   s->n++;
-  s->writes += write;
+  s->writes += l->write;
+  s->parts += l->part == 4;
 }
 
 static struct touched at(char line, uint32_t time, uint32_t place) {
@@ -42,22 +43,25 @@ static void by_hand(void **state) {
   struct touched one[] = {at('b', 5, 0), at('c', 5, 1), at('a', 0, 2)}, two[] = {at('d', 1, 0), at('e', 2, 1)};
   struct touched three[] = {at('f', 0, 0), at('g', 1, 1)}, four[] = {at('h', 0, 0)};
   two[1].what |= TOUCHED_WRITE;
+  three[0].what |= TOUCHED_WRITE | UINT64_C(4) << TOUCHED_PART;
   touches_begin(t, 2, note, &s);
-  touches_cta(t, &(struct touched_cta){one, 3, 6});
-  touches_cta(t, &(struct touched_cta){two, 2, 3});
-  touches_cta(t, &(struct touched_cta){three, 2, 2});
-  touches_cta(t, &(struct touched_cta){four, 1, 1});
+  touches_cta(t, &(struct touched_cta){one, 3, 6, 0});
+  touches_cta(t, &(struct touched_cta){two, 2, 3, 0});
+  touches_cta(t, &(struct touched_cta){three, 2, 2, 0});
+  touches_cta(t, &(struct touched_cta){four, 1, 1, 0});
   touches_flush(t);
   assert_string_equal(s.order, "adefgbch");
-  assert_int_equal(s.writes, 1);
+  assert_string_equal(s.place, "01111001");
+  assert_int_equal(s.writes, 2);
+  assert_int_equal(s.parts, 1);
   /* A part comes at once, behind those before it; with one place CTAs follow each other. */
   memset(&s, 0, sizeof s);
   touches_begin(t, 1, note, &s);
-  touches_cta(t, &(struct touched_cta){two, 2, 3});
-  touches_part(t, &(struct touched_cta){three, 2, 0});
-  touches_cta(t, &(struct touched_cta){one, 3, 6});
+  touches_cta(t, &(struct touched_cta){two, 2, 3, 0});
+  touches_part(t, &(struct touched_cta){three, 2, 0, 0});
+  touches_cta(t, &(struct touched_cta){one, 3, 6, 0});
   assert_string_equal(s.order, "defg");
-  touches_cta(t, &(struct touched_cta){four, 1, 1});
+  touches_cta(t, &(struct touched_cta){four, 1, 1, 0});
   touches_flush(t);
   touches_flush(t);
   assert_string_equal(s.order, "defgabch");
@@ -81,7 +85,7 @@ static void each_once(void **state) {
       if (n > LINES - line) n = LINES - line;
       for (uint32_t i = 0; i < n; i++)
         touch[i] = (struct touched){.what = (uint64_t)line++ << 7 | 1, .at = rng_below(&r, 1000), .place = i};
-      touches_cta(t, &(struct touched_cta){touch, n, 1000});
+      touches_cta(t, &(struct touched_cta){touch, n, 1000, 0});
     }
     touches_flush(t);
     for (uint32_t i = 0; i < LINES; i++)

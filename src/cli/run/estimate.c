@@ -207,7 +207,10 @@ static int time_members(struct rounds *r, const uint32_t *from, struct err *e) {
     part.cluster[part.clusters++] = k;
   }
   if (!r->given) part.before = NULL, plan_add_before(&part, &r->x.log);
-  if (!plan_write(&part, plan, e)) return cli_fail(e);
+  if (!plan_write(&part, plan, e)) {
+    if (!r->given) free(part.before);
+    return cli_fail(e);
+  }
   one.time_plan = plan;
   one.launch_log = temp_file(r, "round.json");
   one.timing_kernels = NULL;
@@ -224,6 +227,8 @@ static int time_members(struct rounds *r, const uint32_t *from, struct err *e) {
   } else if (ok) {
     ok = join(r, &log, e);
   }
+  for (uint32_t i = 0; i < part.befores && part.before[i] < r->x.log.n; i++)
+    r->x.detailed += (double)r->x.log.at[part.before[i]].sig.warp_insts;
   launchlog_free(&log);
   if (!r->given) free(part.before);
   return ok ? 0 : cli_fail(e);
@@ -285,16 +290,17 @@ static bool ask_more(struct rounds *r, uint32_t *from) {
   double *cost = ARENA_ARRAY(&r->arena, double, n);
   uint64_t *want = ARENA_ARRAY(&r->arena, uint64_t, n);
   struct estimate t = estimate_counter(x, offsetof(struct gpu_stats, cycles), parts);
-  double half = estimate_half(&t, x->plan.confidence), bound = x->plan.error * t.total;
+  struct estimate sampled = {.variance = t.variance - t.beside, .freedom = t.freedom};
+  double half = estimate_half(&sampled, x->plan.confidence), bound = x->plan.error * t.total;
   bool more = false;
-  x->reached = half <= bound;
+  x->reached = estimate_half(&t, x->plan.confidence) <= bound;
   for (uint32_t c = 0; c < n; c++) {
     const struct plan_cluster *k = &x->plan.cluster[c];
     s[c] = (struct estimate_stratum){.members = k->members, .timed = k->timed};
     cost[c] = k->warp_insts / k->members;
     from[c] = k->timed;
   }
-  if (x->reached || x->rounds == MOST_ROUNDS || r->given) return false;
+  if (half <= bound || x->rounds == MOST_ROUNDS || r->given) return false;
   /* With more samples there are more degrees of freedom; the next round sees what is missing. */
   double student = estimate_student(x->plan.confidence, fmax(t.freedom, 8));
   double allowed = margin * bound / student * (margin * bound / student);
@@ -322,8 +328,6 @@ static void count_detail(struct estimated *x) {
     x->all += (double)l->sig.warp_insts;
     if (l->timed) x->detailed += (double)(l->inside.ctas ? l->inside.warp_insts : l->sig.warp_insts);
   }
-  for (uint32_t i = 0; i < x->plan.befores && x->plan.before[i] < x->log.n; i++)
-    x->detailed += (double)x->log.at[x->plan.before[i]].sig.warp_insts;
 }
 
 static bool check_plan(const struct rounds *r, struct err *e) {
@@ -363,6 +367,7 @@ static int time_whole(struct rounds *r, struct err *e) {
   for (uint32_t c = 0; c < p->clusters; c++) p->cluster[c].timed = p->cluster[c].members, p->cluster[c].blocks = 0;
   r->x.rounds++;
   r->x.reached = true;
+  r->x.detailed = 0;
   count_detail(&r->x);
   return 0;
 }

@@ -256,3 +256,12 @@ void icnt_free(struct icnt *n) {
   arena_free(&n->mem);
   free(n);
 }
+
+uint32_t icnt_granted(const struct icnt *n, uint32_t node) {
+  return n->xbar[ICNT_UP] ? icnt_xbar_granted_to(n->xbar[ICNT_UP], node - n->l.sms) : 0;
+}
+
+/* Other networks than a crossbar with one virtual channel keep their turns. */
+void icnt_granted_last(struct icnt *n, uint32_t node, uint32_t sm) {
+  if (n->xbar[ICNT_UP]) icnt_xbar_granted_last(n->xbar[ICNT_UP], node - n->l.sms, sm);
+}

@@ -48,6 +48,11 @@ void icnt_step(struct icnt *n);
  * skips that many steps. */
 uint32_t icnt_quiet_steps(const struct icnt *n);
 void icnt_skip(struct icnt *n, uint32_t steps);
+/* The SM to which the way up to `node` was granted last; 0 of other networks than a crossbar with one virtual
+ * channel. */
+uint32_t icnt_granted(const struct icnt *n, uint32_t node);
+/* Without time: the way up to `node` was granted to SM `sm` last. */
+void icnt_granted_last(struct icnt *n, uint32_t node, uint32_t sm);
 /* Steps done and skipped, plus a constant. */
 uint64_t icnt_now(const struct icnt *n);
 const struct icnt_stats *icnt_stats(const struct icnt *n);

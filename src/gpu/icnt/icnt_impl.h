@@ -111,6 +111,8 @@ uint32_t icnt_xbar_pop(struct icnt_xbar *x, uint32_t node, uint64_t now);
 /* Of the packets granted to `node` and not popped the i-th, from 0: false if there is none, or it can be popped after
  * step *whole (UINT64_MAX: not known); its payload. */
 bool icnt_xbar_granted(const struct icnt_xbar *x, uint32_t node, uint32_t i, uint64_t *whole);
+uint32_t icnt_xbar_granted_to(const struct icnt_xbar *x, uint32_t out);
+void icnt_xbar_granted_last(struct icnt_xbar *x, uint32_t out, uint32_t in);
 uint32_t icnt_xbar_payload(const struct icnt_xbar *x, uint32_t node, uint32_t i);
 
 /* Kept out of line: their callers are inlined into xbar.c's functions, or the reverse. */

@@ -527,3 +527,11 @@ struct icnt_xbar *icnt_xbar_new(struct icnt *n, bool up_net) {
   x->try = ARENA_ARRAY(a, uint16_t, outs);
   return x;
 }
+
+uint32_t icnt_xbar_granted_to(const struct icnt_xbar *x, uint32_t out) {
+  return x->out[out].pointer ? x->out[out].pointer - 1u : 0;
+}
+
+void icnt_xbar_granted_last(struct icnt_xbar *x, uint32_t out, uint32_t in) {
+  x->out[out].pointer = (uint16_t)(in + 1);
+}

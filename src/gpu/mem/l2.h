@@ -97,6 +97,7 @@ uint64_t l2_steps_before(uint64_t cycles, uint32_t mhz, uint32_t core_mhz);
 struct l2_warm {
   uint64_t addr, order; /* order: at least the present core cycle, growing */
   uint32_t sectors;     /* bit k: bytes 32 k to 32 k + 31 of its line */
+  uint32_t part;        /* sectors of which it writes some bytes */
   bool write;
 };
 void l2_warm(struct l2_slice *s, const struct l2_warm *w);

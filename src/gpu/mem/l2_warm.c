@@ -33,7 +33,7 @@ void l2_warm(struct l2_slice *s, const struct l2_warm *w) {
     if (line == L2_NONE) return;
     fill_line(t, line, addr);
   }
-  if (t->valid) t->valid[line] |= (uint8_t)w->sectors;
+  if (t->valid) t->valid[line] |= (uint8_t)(w->sectors & ~w->part);
   if (w->write) write_line(s, line, w->sectors, there);
   if (!there || t->stamp[line] < w->order) l2_tags_stamp(t, line, w->order, !there);
   uint32_t base = set * t->ways;

@@ -158,6 +158,7 @@ struct gpu {
   uint64_t away[GPU_SM_WORDS];     /* SMs that a group steps */
   uint64_t look_up;                /* the next cycle that gpu_run itself must handle */
   uint64_t touched_at, touched_as; /* the stamp of accesses without time in cycle `touched_at` */
+  struct turns *turns;             /* NULL: none yet */
   uint64_t touched;                /* order of the last gpu_touch since a launch ran, 0: none */
 };
 
