@@ -46,8 +46,8 @@ struct estimate {
   double beside; /* the part of `variance` that more samples do not show: what is left is moved by as much */
 };
 
-/* Usual relative standard deviation of members of a stratum: the median of launches of equal work, docs/notes/speed.md.
- */
+/* Usual relative standard deviation of members of a stratum: about the median of launches of equal work
+ * (docs/notes/speed.md). */
 extern const double estimate_usual;
 /* Standard deviation of the mean of what is not timed, as a share of it, where struct estimate_stratum has no more:
  * untimed launches leave caches and queues otherwise than timed ones, which no sample shows. Measured, there too. */
