@@ -143,6 +143,9 @@ static inline uint16_t back_same(const struct back *k, uint16_t r) {
   while (k->r[r].same) r = k->r[r].same;
   return r;
 }
+static inline bool back_in_shared(const struct ptx_inst *i) { /* an access that names the space */
+  return ptx_has(i, M_SHARED) || ptx_has(i, M_SHARED_CTA);
+}
 static inline bool back_wide(const struct back *k, uint16_t r) {
   return ptx_type_bytes[k->f->regs[r]->type] == 8;
 }

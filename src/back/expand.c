@@ -47,7 +47,7 @@ static enum mach_op convert_op(const struct ptx_inst *i) {
 }
 
 static enum mach_op memory_op(const struct ptx_inst *i, bool load) {
-  if (ptx_has(i, M_SHARED) || ptx_has(i, M_SHARED_CTA)) return load ? MO_LDS : MO_STS;
+  if (back_in_shared(i)) return load ? MO_LDS : MO_STS;
   if (ptx_has(i, M_LOCAL)) return load ? MO_LDL : MO_STL;
   if (ptx_has(i, M_CONST) || ptx_has(i, M_PARAM)) return MO_LDC;
   return load ? MO_LDG : MO_STG;

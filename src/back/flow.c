@@ -143,7 +143,7 @@ static struct arm measure(const struct back *k, const struct bblock *b, const st
     const struct ptx_inst *in = k->n[i].in;
     if (in->op == OP_BRA && !in->guard && i + 1 == end) continue;
     if (!may_be_guarded(in, p) || (in->guard && !guard_may_grow(k, i, first, end))) return (struct arm){.cost = NEVER};
-    loads |= is_load(in) && !ptx_has(in, M_SHARED);
+    loads |= is_load(in) && !back_in_shared(in);
     stores += ptx_ops[in->op].kind == KIND_STORE;
     if (in->nops && in->ops[0].kind == OK_REG && k->r[in->ops[0].reg->num].konst) continue;
     if (back_pairs(in)) continue;
@@ -192,7 +192,7 @@ static bool loads_before(const struct back *k, const struct bblock *b, bool *in_
     const struct node *n = &k->n[i];
     enum inst_kind kind = ptx_ops[n->in->op].kind;
     bool wanted = has_any(&needed, n->def, n->ndef), load = is_load(n->in) && n->ndef,
-         shared = ptx_has(n->in, M_SHARED);
+         shared = back_in_shared(n->in);
     any |= load;
     if (wanted) add_regs(&needed, n->use, n->nuse);
     else if (load) *in_flight |= shared ? !is_read(k, i, b->end) : !stored;
@@ -206,7 +206,7 @@ static bool loads_before(const struct back *k, const struct bblock *b, bool *in_
 static void add_arm(struct some_regs *s, const struct back *k, const struct bblock *b) {
   for (uint32_t i = b->first; i < b->end; i++) {
     const struct node *n = &k->n[i];
-    if ((is_load(n->in) && !ptx_has(n->in, M_SHARED)) || has_any(s, n->use, n->nuse)) add_regs(s, n->def, n->ndef);
+    if ((is_load(n->in) && !back_in_shared(n->in)) || has_any(s, n->use, n->nuse)) add_regs(s, n->def, n->ndef);
   }
 }
 

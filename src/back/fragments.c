@@ -370,7 +370,7 @@ static struct place_in by_groups(struct fragments *g) {
 static void put_operand(struct fragments *g, bool first, bool along) {
   uint32_t n = registers_of(g->m.k, g->m.of, matrix_of(g->m.of));
   const struct ptx_opnd *r = data(g)->vec;
-  bool shared = ptx_has(g->m.of, M_SHARED) || ptx_has(g->m.of, M_SHARED_CTA);
+  bool shared = back_in_shared(g->m.of);
   if (shared) {
     load_operand(g, first, along);
   } else {

@@ -204,7 +204,7 @@ static uint32_t body_weight(const struct back *k, const struct loop *l) {
 
 /* 's': shared memory, 'g': global, or unknown; 0: none. */
 static char reached(const struct ptx_inst *i) {
-  if (ptx_has(i, M_SHARED) || ptx_has(i, M_SHARED_CTA)) return 's';
+  if (back_in_shared(i)) return 's';
   return ptx_has(i, M_LOCAL) || ptx_has(i, M_CONST) || ptx_has(i, M_PARAM) || ptx_has(i, M_PARAM_ENTRY) ? 0 : 'g';
 }
 

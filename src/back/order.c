@@ -3,7 +3,7 @@
 #include "back/back_impl.h"
 
 static uint8_t space_of(const struct ptx_inst *i) {
-  if (ptx_has(i, M_SHARED) || ptx_has(i, M_SHARED_CTA)) return SPACE_SHARED;
+  if (back_in_shared(i)) return SPACE_SHARED;
   if (ptx_has(i, M_GLOBAL)) return SPACE_GLOBAL;
   if (ptx_has(i, M_LOCAL)) return SPACE_LOCAL;
   if (ptx_has(i, M_CONST)) return SPACE_CONST;
