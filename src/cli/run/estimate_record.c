@@ -383,7 +383,8 @@ static struct estimate_stratum stored_stratum(const json_t *o, struct stratum_sa
                                    .y = room->y,
                                    .own = room->own,
                                    .weight = room->weight,
-                                   .own_freedom = value_at(o, "variance_freedom")};
+                                   .own_freedom = value_at(o, "variance_freedom"),
+                                   .beside = moved_cycles};
 }
 
 bool estimate_compared(const void *a, const void *b, double *ratio, double *half) {
