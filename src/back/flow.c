@@ -191,8 +191,7 @@ static bool loads_before(const struct back *k, const struct bblock *b, bool *in_
   for (uint32_t i = b->end; i-- > b->first;) {
     const struct node *n = &k->n[i];
     enum inst_kind kind = ptx_ops[n->in->op].kind;
-    bool wanted = has_any(&needed, n->def, n->ndef), load = is_load(n->in) && n->ndef,
-         shared = back_in_shared(n->in);
+    bool wanted = has_any(&needed, n->def, n->ndef), load = is_load(n->in) && n->ndef, shared = back_in_shared(n->in);
     any |= load;
     if (wanted) add_regs(&needed, n->use, n->nuse);
     else if (load) *in_flight |= shared ? !is_read(k, i, b->end) : !stored;
