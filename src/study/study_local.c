@@ -83,14 +83,19 @@ static struct study_outcome outcome(const struct child *c, int status, const str
   };
 }
 
+/* The signals are blocked until the pool waits for one. */
+static bool is_interrupted(void) {
+  sigset_t pending;
+  return !sigpending(&pending) && (sigismember(&pending, SIGINT) || sigismember(&pending, SIGTERM));
+}
+
 /* Another program locks the file: keep the result until it is free or the study is stopped. */
 static bool store(struct pool *p, const struct child *c, const struct study_result *d) {
   for (bool noted = false;; noted = true) {
     if (study_store(p->w->db, p->w->s, c->run, d, p->w->e)) return true;
     if (db_trouble(p->w->db) != DB_LOCKED) return false;
     if (!noted && p->w->o->note) p->w->o->note(p->w->o->ctx, "the results file is locked by another program; waiting");
-    sigset_t pending;
-    if (!sigpending(&pending) && (sigismember(&pending, SIGINT) || sigismember(&pending, SIGTERM))) return false;
+    if (is_interrupted()) return false;
   }
 }
 
@@ -128,7 +133,8 @@ static void reap(struct pool *p, bool keep) {
     if (!c->pid || wait4(c->pid, &status, WNOHANG, &u) != c->pid) continue;
     p->running--;
     p->w->p->running = p->running;
-    if (keep) finish(p, c, status, &u);
+    /* Ctrl-C reaches the runs, too: those that it ends have not failed. */
+    if (keep && !(status && is_interrupted())) finish(p, c, status, &u);
     remove_files(p, c);
     c->pid = 0;
   }
