@@ -29,13 +29,15 @@ if not pid:
         os.environ["COLUMNS"] = os.environ["SET_COLUMNS"]
     os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # progress is not what is looked at
     os.execvp(argv[0], argv)
-out = b""
+out, ended = b"", False
 while True:
-    # `held` stays open: a loaded kernel may report the close before the last bytes.
+    # `held` stays open: a loaded kernel may report the close before the last bytes. What was written between a wait in
+    # vain and the end of the command is still to be read.
     if not select.select([fd], [], [], 0.1)[0]:
-        if os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None:
-            continue
-        break
+        if ended:
+            break
+        ended = os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+        continue
     try:
         more = os.read(fd, 65536)
     except OSError:
