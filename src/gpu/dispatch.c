@@ -91,6 +91,10 @@ bool gpu_can_start(const struct gpu *g) {
   return g->works < g->config.concurrent_kernels && !g->slots.n_may_launch && !g->slots.n_pick_cta;
 }
 
+bool gpu_orders_ctas(const struct gpu *g) {
+  return g->slots.n_pick_cta;
+}
+
 uint32_t gpu_running(const struct gpu *g) {
   return g->works;
 }

@@ -32,6 +32,8 @@ uint32_t gpu_cta_slots(const struct gpu *g);
  * since the machine was idle. */
 /* True if one more launch can start now. */
 bool gpu_can_start(const struct gpu *g);
+/* Whether a scheme chooses which CTA starts next, and where. */
+bool gpu_orders_ctas(const struct gpu *g);
 /* The feed must live until the launch has ended. False with `e` (ERR_INPUT): it does not fit an SM. */
 bool gpu_start(struct gpu *g, const struct feed *f, const struct gpu_start *how, uint32_t *launch, struct err *e);
 /* GPU_ENDED: *ended names the launch; GPU_TIME: core cycle `until` is reached; GPU_FAILED: e->code is ERR_PROGRAM (a

@@ -17,7 +17,7 @@ struct inside {
   uint32_t resident, runs;
   uint32_t *cta; /* the timed ones, ascending */
   uint32_t ctas;
-  uint32_t next; /* the first CTA that has not been started */
+  uint32_t next; /* timed CTAs before which all that are not timed have run */
   bool failed;
   uint64_t now, warp_insts, thread_insts;   /* of the timed ones */
   uint64_t other_warp_insts, other_threads; /* of the rest */
@@ -41,13 +41,17 @@ uint32_t inside_groups(uint64_t ctas, uint32_t resident) {
 
 /* ---- the CTAs that are not timed ---- */
 
-static bool run_up_to(struct inside *s, uint32_t cta) {
-  struct crew_counts n = {0};
-  if (s->failed || s->next >= cta) return !s->failed;
-  s->failed = !crew_run(s->crew, &(struct crew_range){.from = s->next, .to = cta, .cycle = s->now}, &n);
-  s->next = cta;
-  s->other_warp_insts += n.warp_insts;
-  s->other_threads += n.thread_insts;
+/* Those before timed CTA `timed` of the list; its length: all. A scheme may start timed ones in any order. */
+static bool run_up_to(struct inside *s, uint32_t timed) {
+  for (; s->next <= timed && !s->failed; s->next++) {
+    struct crew_counts n = {0};
+    uint32_t from = s->next ? s->cta[s->next - 1] + 1 : 0;
+    uint32_t to = s->next < s->ctas ? s->cta[s->next] : s->inner->kernel->ctas;
+    if (from >= to) continue;
+    s->failed = !crew_run(s->crew, &(struct crew_range){.from = from, .to = to, .cycle = s->now}, &n);
+    s->other_warp_insts += n.warp_insts;
+    s->other_threads += n.thread_insts;
+  }
   return !s->failed;
 }
 
@@ -55,10 +59,8 @@ static bool run_up_to(struct inside *s, uint32_t cta) {
 
 static void inside_start(void *ctx, uint32_t slot, uint32_t cta, uint32_t sm, uint32_t first_warp) {
   struct inside *s = ctx;
-  uint32_t real = s->cta[cta];
-  run_up_to(s, real); /* a failure shows at the next issue */
-  if (s->next == real) s->next++;
-  s->inner->ops->start_cta(s->inner->ctx, slot, real, sm, first_warp);
+  run_up_to(s, cta); /* a failure shows at the next issue */
+  s->inner->ops->start_cta(s->inner->ctx, slot, s->cta[cta], sm, first_warp);
 }
 
 static bool inside_issue(void *ctx, uint32_t slot, uint32_t w, struct issued *out) {
@@ -175,7 +177,7 @@ struct feed *inside_feed(struct inside *s) {
 }
 
 bool inside_end(struct inside *s) {
-  return run_up_to(s, s->inner->kernel->ctas);
+  return run_up_to(s, s->ctas);
 }
 
 /* ---- the result ---- */

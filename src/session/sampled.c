@@ -139,6 +139,7 @@ struct feed *sampler_inside(struct session *s, struct feed *f, struct simt_run *
   const struct plan_cluster *c = p && p->planned ? plan_times(&p->plan, launch) : NULL;
   const struct feed_kernel *k = f->kernel;
   if (!c || !c->blocks || p->inside || k->cluster > 1) return f;
+  if (gpu_orders_ctas(s->gpu)) return f; /* groups of consecutive CTAs are no sample of another order */
   struct inside_choice how = {.seed = p->plan.seed ^ launch, .resident = resident_of(s, k)};
   uint32_t spare = session_cta_slots(s);
   how.runs = c->blocks > INSIDE_ENDS ? (c->blocks - INSIDE_ENDS) / INSIDE_RUN : 0;

@@ -122,7 +122,33 @@ static void every_cta_once(void **state) {
   inside_free(s);
 }
 
+/* A scheme chooses who is next: the last ones first, or every seventh. */
+static void every_cta_once_in_any_order(void **state) {
+  (void)state;
+  static const struct feed_ops ops = {.start_cta = note_start, .issue = note_issue, .end_cta = note_end};
+  static const struct feed_kernel k = {.name = "k", .ctas = ALL, .warps_per_cta = 1, .threads_per_cta = 32};
+  for (uint32_t step = 7; step <= 40; step += 33) { /* 40 is -1 of 41 */
+    struct noted n = {0};
+    struct feed inner = {.ops = &ops, .ctx = &n, .kernel = &k};
+    struct inside_choice c = {.resident = 3, .runs = 2, .seed = 1, .crew = crew_of_one(NULL, &inner, SLOTS - 1)};
+    struct inside *s = inside_new(&inner, &c);
+    struct feed *f = inside_feed(s);
+    for (uint32_t i = 1; i <= f->kernel->ctas; i++) {
+      struct issued out = {.cycle = i};
+      f->ops->start_cta(f->ctx, 0, i * step % f->kernel->ctas, 0, 0);
+      do assert_true(f->ops->issue(f->ctx, 0, 0, &out));
+      while (out.next_pc != FEED_DONE);
+      f->ops->end_cta(f->ctx, 0);
+    }
+    assert_true(inside_end(s));
+    for (uint32_t i = 0; i < ALL; i++) assert_int_equal(n.started[i], 1);
+    assert_int_equal(n.spare, ALL - f->kernel->ctas);
+    inside_free(s);
+  }
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(by_hand), cmocka_unit_test(every_cta_once)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(by_hand), cmocka_unit_test(every_cta_once),
+                                     cmocka_unit_test(every_cta_once_in_any_order)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
