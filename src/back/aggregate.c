@@ -202,17 +202,6 @@ static struct ptx_opnd unless_whole(struct aggregate *g, struct ptx_opnd value, 
   return whole;
 }
 
-static void put_branch(struct aggregate *g, const struct ptx_opnd *p, bool neg) {
-  struct ptx_inst *i = make_inst(&g->m, (struct ptx_opnd){.kind = OK_LABEL}, OP_BRA, T_B32, make_nothing, make_nothing);
-  i->ntypes = 0;
-  guard_last(g, p, neg);
-}
-
-static void aim(struct aggregate *g, uint32_t branch) {
-  g->m.out.n[branch].in->target = g->m.out.nn;
-  g->m.out.n[branch].in->ops[0].imm = g->m.out.nn;
-}
-
 /* Of lanes that share the value: the first lane's suffices; an even number of xor is none. */
 static void once_if_whole(struct aggregate *g, struct ptx_opnd value) {
   struct ptx_opnd whole = unless_whole(g, value, NULL), own = lane(g);
@@ -224,20 +213,18 @@ static void combine_by_shuffles(struct aggregate *g, struct ptx_opnd value) {
   static const enum ptx_opcode ops[] = {
       [M_ADD] = OP_ADD, [M_MIN] = OP_MIN, [M_MAX] = OP_MAX, [M_AND] = OP_AND, [M_OR] = OP_OR, [M_XOR] = OP_XOR};
   struct ptx_opnd whole = unless_whole(g, value, NULL), own = lane(g); /* later atomics read it, too */
-  uint32_t branch = g->m.out.nn;
-  put_branch(g, &whole, true);
+  uint32_t branch = make_branch(&g->m, whole.reg, true, 0);
   for (int64_t n = 1; n < 32; n *= 2)
     value = put_value(g, ops[operation(g->m.of)], value, shuffle(g, M_BFLY, value, make_number(n), NULL));
   struct ptx_opnd first = put_compare(g, M_EQ, own, make_number(0), make_nothing);
   put_atomic(g, &first, NULL, value);
-  aim(g, branch);
+  make_landing(&g->m, branch);
 }
 
 /* A sum with a result: what the lanes below add, by shuffles; the last lane has the sum of all. */
 static void add_by_scan(struct aggregate *g, struct ptx_opnd value, const struct ptx_opnd *result) {
   struct ptx_opnd whole = unless_whole(g, value, result), own = lane(g), valid;
-  uint32_t branch = g->m.out.nn;
-  put_branch(g, &whole, true);
+  uint32_t branch = make_branch(&g->m, whole.reg, true, 0);
   for (int64_t n = 1; n < 32; n *= 2) {
     struct ptx_opnd below = shuffle(g, M_UP, value, make_number(n), &valid),
                     sum = put_value(g, OP_MOV, value, make_nothing);
@@ -252,7 +239,7 @@ static void add_by_scan(struct aggregate *g, struct ptx_opnd value, const struct
   make_inst(&g->m, *result, OP_MOV, T_B32, first, make_nothing);
   make_inst(&g->m, *result, OP_ADD, T_U32, first, before);
   guard_last(g, &valid, false);
-  aim(g, branch);
+  make_landing(&g->m, branch);
 }
 
 /* ---- which atomics ---- */

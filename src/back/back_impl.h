@@ -79,6 +79,7 @@ struct bblock {
   uint32_t preds, depth;
   uint8_t parts, meets; /* barriers that its end begins, and that end where it begins */
   bool lands;           /* only a branch through a table leads to it */
+  bool parted;          /* other lanes of the warp may be elsewhere */
 };
 
 struct back {
@@ -137,6 +138,9 @@ struct ptx_opnd make_register(struct making *m, enum ptx_type t);
 struct ptx_inst *make_inst(struct making *m, struct ptx_opnd to, enum ptx_opcode op, enum ptx_type t, struct ptx_opnd x,
                            struct ptx_opnd y);
 void make_operand(struct making *m, struct ptx_opnd o); /* another one of the last instruction */
+/* A branch under a guard to node `to` of the list; returns its place in it. make_landing: to where the list ends. */
+uint32_t make_branch(struct making *m, struct ptx_reg *guard, bool neg, uint32_t to);
+void make_landing(struct making *m, uint32_t branch);
 bool back_ends(const struct ptx_inst *i);
 struct ptx_inst *back_single(const struct back *k, uint16_t r); /* the definition of a register that has one */
 static inline uint16_t back_same(const struct back *k, uint16_t r) {
@@ -173,6 +177,8 @@ void back_fragments(struct back *k);
 void back_unroll(struct back *k);
 /* aggregate.c: atomics of a warp on one word, by one lane; after back_facts */
 void back_aggregate(struct back *k);
+/* spin.c: atomics in shared memory that are loops; after back_facts */
+void back_spin(struct back *k);
 /* fold.c: the value of an instruction whose operands are numbers; sums of sums with constants */
 bool back_fold(const struct back *k, const struct ptx_inst *i, int64_t *value);
 bool back_join_sums(struct back *k);

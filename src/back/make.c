@@ -36,3 +36,21 @@ void make_operand(struct making *m, struct ptx_opnd o) {
   n->in->ops[n->in->nops++] = o;
   back_touch(m->k, n);
 }
+
+uint32_t make_branch(struct making *m, struct ptx_reg *guard, bool neg, uint32_t to) {
+  uint32_t at = m->out.nn;
+  struct ptx_opnd label = {.kind = OK_LABEL, .imm = to};
+  struct ptx_inst *i = make_inst(m, label, OP_BRA, T_B32, make_nothing, make_nothing);
+  i->ntypes = 0;
+  i->target = to;
+  i->guard = guard;
+  i->guard_neg = neg;
+  back_touch(m->k, &m->out.n[at]);
+  return at;
+}
+
+void make_landing(struct making *m, uint32_t branch) {
+  struct ptx_inst *i = m->out.n[branch].in;
+  i->target = m->out.nn;
+  i->ops[0].imm = m->out.nn;
+}
