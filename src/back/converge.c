@@ -42,6 +42,22 @@ static bool covered(const struct back *k, const uint32_t *from, uint32_t to, uin
   return false;
 }
 
+/* The blocks between a branch that may part lanes and the place where they meet. */
+static void mark_parted(struct back *k, uint32_t from, uint32_t end, uint32_t *stack, uint32_t *met) {
+  uint32_t n = 0;
+  stack[n++] = from;
+  while (n) {
+    uint32_t q = stack[--n];
+    for (uint32_t s = 0; s < back_successors(k, q); s++) {
+      uint32_t to = back_successor(k, q, s);
+      if (to == end || to == k->nb || met[to] == from + 1) continue;
+      met[to] = from + 1;
+      k->b[to].parted = true;
+      stack[n++] = to;
+    }
+  }
+}
+
 /* Lanes that a branch may part meet where all ways from it do; those of a loop that they may leave at different times
  * behind it. */
 void back_converge(struct back *k) {
@@ -51,6 +67,7 @@ void back_converge(struct back *k) {
   find_landings(k, &back);
   back_dominators(k);
   uint32_t *from = ARENA_ARRAY(&k->scratch, uint32_t, k->nb + 1); /* by block: where the barrier that it begins ends */
+  uint32_t *stack = ARENA_ARRAY(&k->scratch, uint32_t, k->nb + 1), *met = ARENA_ARRAY(&k->scratch, uint32_t, k->nb + 1);
   for (uint32_t q = 0; q < k->nb; q++) from[q] = NODE_NONE;
   for (uint32_t q = 0; q < k->nb; q++) {
     const struct ptx_inst *i = k->n[k->b[q].end - 1].in;
@@ -58,6 +75,7 @@ void back_converge(struct back *k) {
     if (!by || ptx_has(i, M_UNI) || !k->r[by->num].lanes) continue;
     uint32_t to = i->op == OP_BRX ? q + 1 : k->n[i->target].block, end = post.idom[q], begin = q;
     if (end == NODE_NONE || end == k->nb || back_only_leaves(k, &k->b[end])) continue;
+    mark_parted(k, q, end, stack, met);
     if (to <= q) { /* a loop: before it */
       begin = to ? k->dom.idom[to] : NODE_NONE;
       if (begin == NODE_NONE || begin >= to) continue;

@@ -7,7 +7,15 @@
 
 #include "back/back_impl.h"
 
-enum { UNIFORM_LOADS = 75, DESCRIPTORS = 80 /* compute capabilities */, IMMS = 64 };
+enum { UNIFORM_LOADS = 75, DESCRIPTORS = 80 /* compute capabilities */, IMMS = 64, LITERALS = 256 };
+
+/* A double-precision number whose lower word is not zero, since Hopper: two moves make a pair of it. */
+struct literal {
+  int64_t imm;
+  uint32_t block, move; /* where, and which of `made` */
+  bool uniform;         /* a pair of uniform registers, else one of the thread's */
+  bool parted;          /* made where lanes may be apart: uniform, it serves its own block alone */
+};
 
 struct operands {
   struct back *k;
@@ -21,6 +29,8 @@ struct operands {
     uint16_t reg;
   } imms[IMMS], early[8];
   uint32_t nimms, nearly; /* the last IMMS numbers in registers, and those of the first block */
+  struct literal literals[LITERALS];
+  uint32_t nliterals;
 };
 
 static void add_source(struct node *u, uint16_t r) {
@@ -156,13 +166,13 @@ static uint16_t in_uniform_register(struct operands *s, uint32_t block, uint16_t
 }
 
 /* `early`: in the first block, for all that follow: numbers of floating point, which ptxas takes out of loops. */
-static uint16_t number_in_register(struct operands *s, uint32_t block, int64_t imm, bool early) {
+static uint16_t number_in_register(struct operands *s, uint32_t block, int64_t imm, bool early, bool wide) {
   if (early) {
     for (uint32_t q = 0; q < s->nearly; q++)
       if (s->early[q].imm == imm) return s->early[q].reg;
     if (s->nearly < 8) {
       s->early[s->nearly].imm = imm;
-      return s->early[s->nearly++].reg = new_move(s, 0, false);
+      return s->early[s->nearly++].reg = new_move(s, 0, wide);
     }
   }
   for (uint32_t q = 0; q < s->nimms; q++) {
@@ -170,12 +180,95 @@ static uint16_t number_in_register(struct operands *s, uint32_t block, int64_t i
     bool serves = from == block || (s->k->b[from].depth == s->k->b[block].depth && back_dominates(s->k, from, block));
     if (s->imms[q].imm == imm && serves) return s->imms[q].reg;
   }
-  uint16_t r = new_move(s, block, false);
+  uint16_t r = new_move(s, block, wide);
   if (s->nimms == IMMS) s->nimms = 0;
   s->imms[s->nimms].imm = imm;
   s->imms[s->nimms].block = block;
   s->imms[s->nimms++].reg = r;
   return r;
+}
+
+/* ---- double-precision numbers ---- */
+
+static bool is_double(const struct node *u) {
+  uint8_t op = u->ops[u->nops - 1];
+  return (mach_infos[op].cls == MC_FP64 || op == MO_DSETP) && u->nops == 1;
+}
+
+static bool is_literal(const struct operands *s, const struct node *u, int64_t imm) {
+  return s->k->t->sm >= NO_BANK_OPERANDS && is_double(u) && (uint32_t)imm;
+}
+
+/* A loop of one block that touches no memory has them before it, others in their body. */
+static uint32_t home_of_literal(const struct back *k, uint32_t block) {
+  if (!is_loop(k, block) || !graph_reached(&k->dom, block)) return block;
+  for (uint32_t i = k->b[block].first; i < k->b[block].end; i++) {
+    uint8_t kind = ptx_ops[k->n[i].in->op].kind;
+    if (kind == KIND_LOAD || kind == KIND_STORE || kind == KIND_ATOM) return block;
+  }
+  uint32_t before = k->dom.idom[block];
+  while (k->b[before].depth >= k->b[block].depth && k->dom.idom[before] != before) before = k->dom.idom[before];
+  return before;
+}
+
+static void make_own(struct operands *s, struct literal *l) {
+  static const uint8_t movs[] = {MO_MOV, MO_MOV};
+  struct node *m = &s->made[l->move];
+  m->ops = movs;
+  s->k->f->regs[m->fresh]->type = T_B64;
+  l->uniform = false;
+}
+
+/* The number in a pair of registers, made at its first use for all blocks of the same loops that this one dominates. */
+static const struct literal *literal_in_registers(struct operands *s, uint32_t block, int64_t imm, bool room) {
+  static const uint8_t movs[] = {MO_UMOV, MO_UMOV};
+  const struct back *k = s->k;
+  uint32_t home = home_of_literal(k, block);
+  for (uint32_t q = 0; q < s->nliterals; q++) {
+    struct literal *l = &s->literals[q];
+    bool serves = l->block == home || (k->b[l->block].depth == k->b[home].depth && back_dominates(k, l->block, home));
+    if (l->imm != imm || !serves) continue;
+    if (l->uniform && (!room || (l->parted && l->block != block))) make_own(s, l);
+    return l;
+  }
+  uint16_t r = new_move(s, home, true);
+  if (s->nliterals == LITERALS) s->nliterals = 0;
+  struct literal *l = &s->literals[s->nliterals++];
+  *l = (struct literal){.imm = imm,
+                        .block = home,
+                        .move = s->nmade - 1,
+                        .uniform = true,
+                        .parted = k->b[home].parted || k->b[block].parted};
+  s->made[l->move].ops = movs;
+  k->f->regs[r]->type = T_PRED; /* takes no register of the thread's */
+  if (!room || (l->parted && home != block)) make_own(s, l);
+  return l;
+}
+
+/* Those of an instruction: one is its uniform operand, if it has no other constant, others are the thread's. */
+static void literals(struct operands *s, struct node *u, struct leaves *l) {
+  int64_t found[16];
+  uint32_t n = 0, kept = 0;
+  for (uint32_t q = 0; q < l->nkonst; q++) {
+    const struct fact *f = &s->k->r[l->konst[q]];
+    bool literal = f->konst == K_IMM && back_wide(s->k, l->konst[q]) && is_literal(s, u, f->imm);
+    if (literal && n < 16) found[n++] = f->imm;
+    else l->konst[kept++] = l->konst[q];
+  }
+  l->nkonst = kept;
+  kept = 0;
+  for (uint32_t q = 0; q < l->nimm; q++)
+    if (is_literal(s, u, l->imm[q]) && n < 16) found[n++] = l->imm[q];
+    else l->imm[kept++] = l->imm[q];
+  l->nimm = kept;
+  bool room = !l->nkonst && !l->nimm;
+  for (uint32_t q = 0; q < n; q++) {
+    bool twice = false;
+    for (uint32_t p = 0; p < n; p++) twice |= p != q && found[p] == found[q];
+    const struct literal *at = literal_in_registers(s, u->block, found[q], room && !twice);
+    room &= !at->uniform;
+    add_source(u, s->made[at->move].fresh);
+  }
 }
 
 static uint32_t room_for_constants(const struct node *u) {
@@ -258,7 +351,7 @@ static void constants(struct operands *s, struct node *u, const struct leaves *l
     }
     for (uint32_t q = 0; q < l->nimm && (pass == 0) == numbers_first; q++) {
       if (room) room--;
-      else add_source(u, number_in_register(s, u->block, l->imm[q], is_float && is_loop(s->k, u->block)));
+      else add_source(u, number_in_register(s, u->block, l->imm[q], is_float && is_loop(s->k, u->block), is_double(u)));
     }
   }
 }
@@ -288,6 +381,7 @@ static void find_sources(struct operands *s, struct node *u) {
   if (by_number && l.nkonst && s->k->t->sm < UNIFORM_LOADS)
     l.imm[l.nimm++] = u->in->ops[2].imm; /* both take the room of a constant */
   immediates(u->in, &l);
+  literals(s, u, &l);
   constants(s, u, &l);
   for (uint32_t q = ptx_dests(u->in); q < u->in->nops && (u->in->op == OP_TEX || u->in->op == OP_TLD4); q++)
     coordinates(s, u, &u->in->ops[q]);
