@@ -179,6 +179,8 @@ void back_unroll(struct back *k);
 void back_aggregate(struct back *k);
 /* spin.c: atomics in shared memory that are loops; after back_facts */
 void back_spin(struct back *k);
+/* bytes.c: vectors of bytes and half-words, products of 16 bits; after back_facts */
+void back_bytes(struct back *k);
 /* fold.c: the value of an instruction whose operands are numbers; sums of sums with constants */
 bool back_fold(const struct back *k, const struct ptx_inst *i, int64_t *value);
 bool back_join_sums(struct back *k);

@@ -241,13 +241,27 @@ static bool upper_zero(const struct back *k, const struct ptx_opnd *o, uint32_t 
   }
 }
 
-/* Integers of 64 bits take the instruction twice, logic whose upper half is zero once. */
+static bool upper_ones(const struct back *k, const struct ptx_opnd *o) {
+  if (o->kind == OK_IMM) return !o->is_float && o->imm >> 32 == -1;
+  if (o->kind != OK_REG || o->sel || o->part) return false;
+  const struct fact *f = &k->r[o->reg->num];
+  return f->konst == K_IMM && f->number && f->imm >> 32 == -1;
+}
+
+/* A shift by a number of 32 and more moves one half; the other is zero or the sign. */
+static uint32_t shifted_halves(const struct ptx_inst *i) {
+  if (i->ops[2].kind != OK_IMM || i->ops[2].imm < 32) return 2;
+  bool sign = i->op == OP_SHR && ptx_type_kinds[i->types[0]] == 's';
+  return sign && i->ops[2].imm > 32 ? 2 : 1;
+}
+
+/* Integers of 64 bits take the instruction twice, logic with a number whose upper half is zero once. */
 static uint32_t repeats(const struct back *k, const struct ptx_inst *i, enum mach_op op) {
   if (ptx_type_bytes[i->types[0]] != 8 || ptx_type_kinds[i->types[0]] == 'f') return 1;
   bool logic = i->op == OP_AND || i->op == OP_OR || i->op == OP_XOR;
   if (logic && i->nops == 3) {
     uint32_t zero = upper_zero(k, &i->ops[1], 0) + upper_zero(k, &i->ops[2], 0);
-    if (zero == 2 || (zero && i->op == OP_AND)) return 1;
+    if (zero || (i->op == OP_AND && (upper_ones(k, &i->ops[1]) || upper_ones(k, &i->ops[2])))) return 1;
   }
   switch (i->op) {
   case OP_ADD:
@@ -257,11 +271,12 @@ static uint32_t repeats(const struct back *k, const struct ptx_inst *i, enum mac
   case OP_OR:
   case OP_XOR:
   case OP_NOT:
-  case OP_SHL:
-  case OP_SHR:
   case OP_SELP:
   case OP_SETP:
     return 2;
+  case OP_SHL:
+  case OP_SHR:
+    return shifted_halves(i);
   case OP_MOV:
     return op == MO_MOV ? 2 : 1;
   default:

@@ -11,6 +11,7 @@
 struct select {
   struct back *k;
   uint8_t *narrow;   /* by register: an address of 32 bits to the machine */
+  uint8_t *low;      /* by register of 64 bits: only its lower half is read */
   uint8_t *inputs;   /* by node: leaves of its tree so far */
   uint8_t *replaced; /* by register: a guarded instruction writes it alone */
   uint8_t *zero;     /* by register: it is zero at this place of the block */
@@ -192,6 +193,44 @@ static bool narrow_sum(struct select *s, struct node *u) {
   return false;
 }
 
+/* ---- integers of 64 bits of which the lower half is read ---- */
+
+/* The lower half of the result is made of the lower halves of the operands; of a shift to the right of both. */
+static bool has_low_half(const struct ptx_inst *i) {
+  if (i->guard || i->nops < 2 || i->ops[0].kind != OK_REG || ptx_type_bytes[i->types[0]] != 8) return false;
+  if (ptx_type_kinds[i->types[0]] == 'f' || ptx_has(i, M_HI) || ptx_has(i, M_CC) || ptx_has(i, M_SAT)) return false;
+  return i->op == OP_ADD || i->op == OP_SUB || i->op == OP_MUL || i->op == OP_MAD || i->op == OP_SHL ||
+         i->op == OP_SHR || i->op == OP_AND || i->op == OP_OR || i->op == OP_XOR || i->op == OP_NOT;
+}
+
+static bool reads_low_half(const struct select *s, const struct node *n, uint16_t r) {
+  const struct ptx_inst *i = n->in;
+  if (i->op == OP_ST)
+    return ptx_type_bytes[i->types[0]] <= 4 && i->ops[1].kind == OK_REG && i->ops[1].reg->num == r &&
+           (!i->ops[0].reg || i->ops[0].reg->num != r);
+  if (i->op == OP_CVT)
+    return ptx_type_bytes[i->types[0]] <= 4 && ptx_type_kinds[i->types[0]] != 'f' && ptx_type_bytes[i->types[1]] == 8 &&
+           ptx_type_kinds[i->types[1]] != 'f' && !ptx_has(i, M_SAT);
+  return n->ndef == 1 && s->low[n->def[0]] && i->op != OP_SHR;
+}
+
+static void find_low(struct select *s) {
+  struct back *k = s->k;
+  s->low = ARENA_ARRAY(&k->scratch, uint8_t, k->nregs + 1);
+  for (uint32_t r = 1; r <= k->nregs; r++) {
+    const struct ptx_inst *i = back_single(k, (uint16_t)r);
+    s->low[r] = i && back_wide(k, (uint16_t)r) && has_low_half(i);
+  }
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (uint32_t i = 0; i < k->nn; i++) {
+      const struct node *n = &k->n[i];
+      for (uint32_t u = 0; u < n->nuse; u++)
+        if (s->low[n->use[u]] && !reads_low_half(s, n, n->use[u])) s->low[n->use[u]] = 0, changed = true;
+    }
+  }
+}
+
 /* ---- logic of up to three inputs ---- */
 
 static bool is_logic(const struct ptx_inst *i) {
@@ -342,9 +381,26 @@ static void floating(struct select *s, struct node *u) {
 
 /* ---- conversions that are none ---- */
 
+/* The compute capability since which the ALU converts 32-bit integers to floats, not names a byte. */
+enum { CONVERTS_WORDS = 90 };
+
+/* A byte of a register, with zeros or its sign above it (bytes.c). */
+static bool takes_byte(const struct node *c) {
+  return c && c->in->op == OP_PRMT && c->in->nops == 4 && c->in->ops[3].kind == OK_IMM &&
+         c->in->ops[2].kind == OK_IMM && !c->in->ops[2].imm &&
+         ((c->in->ops[3].imm & ~3) == 0x4440 || (c->in->ops[3].imm & 0x8888) == 0x8880);
+}
+
+/* A load, or what takes a byte, has extended it; not that of two half-words to a register. */
 static bool loaded(const struct back *k, const struct ptx_opnd *o) {
   struct node *c = def_node(k, o);
-  return c && c->in->op == OP_LD;
+  return (c && c->in->op == OP_LD && c->in->ops[0].kind != OK_VEC) || takes_byte(c);
+}
+
+/* Two half-words of a register: the one above takes an instruction, unless its reader names it. */
+static bool half_loaded(const struct back *k, const struct ptx_opnd *o) {
+  struct node *c = def_node(k, o);
+  return c && c->in->op == OP_LD && c->in->ops[0].kind == OK_VEC && ptx_type_bytes[c->in->types[0]] == 2;
 }
 
 /* Arithmetic that saturates: a conversion to the same type is part of it. */
@@ -360,6 +416,24 @@ static bool saturates(const struct back *k, struct node *u) {
   return true;
 }
 
+static bool is_number(const struct ptx_opnd *o, int64_t n) {
+  return o->kind == OK_IMM && o->imm == n;
+}
+
+/* A conversion of an integer to a float reads a byte of a register: its lowest or highest, before 9.0 any. */
+static void read_byte(struct select *s, const struct node *u) {
+  const struct back *k = s->k;
+  struct node *c = child(k, u, &u->in->ops[1]);
+  if (!c || c->in->guard || ptx_type_bytes[u->in->types[1]] != 4) return;
+  bool any = k->t->sm < CONVERTS_WORDS, mask = c->in->op == OP_AND && is_number(&c->in->ops[2], 255);
+  struct node *shift = mask ? child(k, c, &c->in->ops[1]) : c;
+  bool shifts = shift && shift->in->op == OP_SHR && ptx_type_bytes[shift->in->types[0]] == 4 &&
+                (mask || ptx_type_kinds[shift->in->types[0]] != 's');
+  int64_t by = shifts && shift->in->ops[2].kind == OK_IMM ? shift->in->ops[2].imm : 0;
+  if (shifts && (by == 24 || (mask && any && (by == 8 || by == 16)))) absorb(s, shift), absorb(s, c);
+  else if (mask && (!shift || shift->in->op != OP_SHR)) absorb(s, c);
+}
+
 static void conversion(struct select *s, struct node *u) {
   struct back *k = s->k;
   const struct ptx_inst *i = u->in;
@@ -370,6 +444,8 @@ static void conversion(struct select *s, struct node *u) {
     if (c && c->in->op == OP_CVT && c->block == u->block && ptx_type_kinds[i->types[1]] != 'f' &&
         child(k, u, &i->ops[1]) && ptx_type_kinds[c->in->types[1]] != 'f' && ptx_type_kinds[c->in->types[0]] != 'f')
       absorb(s, c);
+    if (takes_byte(c) && k->t->sm < CONVERTS_WORDS && child(k, u, &i->ops[1])) absorb(s, c);
+    if (i->types[0] == T_F32 && ptx_type_kinds[i->types[1]] != 'f') read_byte(s, u);
     return;
   }
   uint32_t db = ptx_type_bytes[i->types[0]], sb = ptx_type_bytes[i->types[1]];
@@ -379,6 +455,7 @@ static void conversion(struct select *s, struct node *u) {
               : db == sb ? true
                          : loaded(k, &i->ops[1]) || (sb == 2 && !sign); /* a load has extended it */
   if (db == 2 && sb == 1) none = true;
+  if (db > sb && half_loaded(k, &i->ops[1])) none = false;
   const struct node *from = def_node(k, &i->ops[1]);
   if (from && from->in->op == OP_MOV && from->in->ops[0].kind == OK_VEC && db > sb)
     none = false; /* one of two halves */
@@ -532,6 +609,7 @@ static void expand(struct select *s, struct node *u) {
   u->ops = own;
   u->nops = (uint8_t)n;
   if (u->ndef == 1 && s->narrow[u->def[0]] && n == 2) u->nops = 1;
+  if (u->ndef == 1 && s->low[u->def[0]] && (n == 2 || u->in->op == OP_MUL || u->in->op == OP_MAD)) u->nops = 1;
   u->parallel = ptx_type_bytes[u->in->types[0]] == 8 && n == 2 && u->in->op != OP_ADD && u->in->op != OP_SUB;
   if (ptx_ops[u->in->op].kind == KIND_BARRIER || ptx_ops[u->in->op].kind == KIND_FENCE) u->parallel = true;
   u->lag = (uint8_t)back_matrix_steps(s->k, u->in);
@@ -587,6 +665,7 @@ void back_select(struct back *k) {
   back_dominators(k);
   k->dominated = true;
   find_narrow(&s);
+  find_low(&s);
   s.replaced = ARENA_ARRAY(&k->scratch, uint8_t, k->nregs + 1);
   s.zero = ARENA_ARRAY(&k->scratch, uint8_t, k->nregs + 1);
   for (uint32_t i = 0; i < k->nn; i++)

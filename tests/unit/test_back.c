@@ -491,8 +491,8 @@ static void loops_of_one_block_are_unrolled(void **state) {
   assert_int_equal(in_loops(&c, "mov"), 0); /* the second word of the bank comes before the loop */
   static const char masks[] = "%s%s %%rd5, %%r4;\nand.b64 %%rd6, %%rd5, %s;\nxor.b64 %%rd7, %%rd6, 12;\n"
                               "st.global.u64 [%%rd3], %%rd7;\nret;\n";
-  static const uint32_t logic[] = {2, 4};
-  for (uint32_t q = 0; q < 2; q++) { /* where upper halves are zero one instruction is enough */
+  static const uint32_t logic[] = {2, 2};
+  for (uint32_t q = 0; q < 2; q++) { /* where upper halves of numbers are zeros or ones one instruction is enough */
     snprintf(text, sizeof text, masks, INDEX, q ? "cvt.s64.s32" : "cvt.u64.u32", q ? "-16" : "4092");
     c = compile(text, 70);
     uint32_t n = 0;
