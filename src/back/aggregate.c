@@ -34,6 +34,16 @@ static bool load_is_shared(const struct aggregate *g, const struct node *n, uint
   return i->op == OP_LD && (back_movable(i) || (common && together)) && is_shared(g, &i->ops[1], deep);
 }
 
+/* Since 9.0 a vote in which the whole warp takes part. */
+static bool vote_is_shared(const struct aggregate *g, const struct ptx_inst *i) {
+  enum { SINCE = 90 };
+  if (g->m.k->t->sm < SINCE || i->op != OP_VOTE || !ptx_has(i, M_SYNC)) return false;
+  const struct ptx_opnd *set = &i->ops[i->nops - 1];
+  const struct ptx_inst *d = set->kind == OK_REG ? back_single(g->m.k, set->reg->num) : NULL;
+  if (d && d->op == OP_MOV && !d->guard && d->nops == 2) set = &d->ops[1];
+  return set->kind == OK_IMM && (uint32_t)set->imm == 0xFFFFFFFF;
+}
+
 static bool register_is_shared(const struct aggregate *g, uint16_t r, uint32_t deep) {
   enum { DEEPEST = 24 };
   const struct fact *f = &g->m.k->r[r];
@@ -42,6 +52,7 @@ static bool register_is_shared(const struct aggregate *g, uint16_t r, uint32_t d
   const struct ptx_inst *i = n->in;
   if (i->refused || i->guard) return false;
   if (ptx_ops[i->op].kind == KIND_LOAD) return load_is_shared(g, n, deep + 1);
+  if (vote_is_shared(g, i)) return true;
   if (ptx_ops[i->op].kind != KIND_ALU || !back_movable(i) || n->ndef != 1) return false;
   for (uint32_t q = 1; q < i->nops; q++)
     if (!is_shared(g, &i->ops[q], deep + 1)) return false;

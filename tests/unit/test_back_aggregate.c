@@ -112,6 +112,20 @@ static void the_sequences_are_those_of_ptxas(void **state) {
     }
 }
 
+/* What a vote of the whole warp gives is the same for all lanes: since 9.0 one lane adds it, before a scan does. */
+static void votes_are_shared_since_hopper(void **state) {
+  (void)state;
+#define VOTE "mov.u32 %r8, -1;\nvote.sync.ballot.b32 %r5, %p1, %r8;\npopc.b32 %r6, %r5;\n"
+  static const char text[] = INDEX "setp.gt.s32 %p1, %r4, 5;\n" VOTE "atom.global.add.u32 %r7, [%rd3], %r6;\n"
+                                   "mul.wide.s32 %rd5, %r4, 4;\nadd.s64 %rd6, %rd4, %rd5;\n"
+                                   "st.global.u32 [%rd6], %r7;\nret;\n";
+  struct code before = compile(text, 80), since = compile(text, 90);
+  assert_true(count(&before, "shfl", 0) > 6);
+  assert_int_equal(count(&since, "shfl", 0), 2); /* the vote and the old value */
+  same_memory(KERNEL VOTE "atom.global.add.u32 %r7, [%rd4], %r6;\nst.global.u32 [%rd2+4], %r7;\n" LEAVE);
+  same_memory(KERNEL VOTE "@%p1 atom.global.add.u32 %r7, [%rd4], %r6;\nred.global.max.u32 [%rd4+4], %r6;\n" LEAVE);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_operation_leaves_the_same_memory),
@@ -119,6 +133,7 @@ int main(void) {
       cmocka_unit_test(a_later_atomic_of_part_of_a_warp),
       cmocka_unit_test(an_address_loaded_before_lanes_part_is_not_shared),
       cmocka_unit_test(the_sequences_are_those_of_ptxas),
+      cmocka_unit_test(votes_are_shared_since_hopper),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
