@@ -199,6 +199,8 @@ void back_tables(struct back *k);
 void back_converge(struct back *k);
 /* wide.c: adjacent accesses become one */
 void back_widen(struct back *k);
+/* yield.c: definitions that a copy hands on come after the last read of what it replaces */
+void back_yield(struct back *k);
 /* expand.c: the machine instructions of one instruction by itself, at most MAX_SEQ; returns how many. back_machine_op:
  * the last of them where there is no sequence. */
 uint32_t back_expand(const struct back *k, const struct ptx_inst *i, uint8_t *out);

@@ -354,6 +354,20 @@ static void straight_up_to(void **state) {
     if (is_straight(two[i].a, two[i].b, two[i].n) != two[i].straight) fail_msg("nest %zu", i);
 }
 
+/* `mov x, y` at the end costs nothing if x is read before y is made, which an addition may wait for, a load may not. */
+static void a_value_is_made_after_the_last_read_of_what_it_replaces(void **state) {
+  (void)state;
+#define HANDS_ON(reader)                                                                                         \
+  INDEX "mul.wide.s32 %rd5, %r4, 4;\nadd.s64 %rd6, %rd3, %rd5;\nld.global.f32 %f1, [%rd6];\nmov.f32 %f2, %f1;\n" \
+        "mov.f32 %f3, 0f3F000000;\nmov.u32 %r5, 0;\nLOOP:\nadd.f32 %f4, %f1, %f3;\n" reader                      \
+        "mul.f32 %f3, %f4, %f5;\nadd.s32 %r5, %r5, 1;\nsetp.lt.f32 %p1, %f3, 0f40800000;\nmov.f32 %f2, %f4;\n"   \
+        ".pragma \"nounroll\";\n@%p1 bra LOOP;\nst.global.f32 [%rd6], %f2;\nret;\n"
+  struct code c = compile(HANDS_ON("fma.rn.f32 %f5, %f2, %f2, %f1;\n"), 80);
+  assert_int_equal(in_loops(&c, "mov"), 0);
+  c = compile(HANDS_ON("st.global.f32 [%rd6+4], %f2;\nadd.f32 %f5, %f1, %f1;\n"), 80);
+  assert_int_equal(in_loops(&c, "mov"), 1);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(straight_up_to),
@@ -362,6 +376,7 @@ int main(void) {
       cmocka_unit_test(loops_of_known_count_leave_the_same_memory),
       cmocka_unit_test(products_of_a_tile_are_straight),
       cmocka_unit_test(bodies_are_repeated_up_to_a_weight),
+      cmocka_unit_test(a_value_is_made_after_the_last_read_of_what_it_replaces),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
