@@ -30,6 +30,7 @@ bool back_compile(struct ptx_module *m, struct ptx_func *f, const struct back_ta
   back_aggregate(&k);
   back_spin(&k);
   back_bytes(&k);
+  back_locals(&k);
   back_order_sums(&k);
   back_clean(&k);
   if (back_distribute(&k)) back_clean(&k);

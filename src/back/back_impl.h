@@ -181,6 +181,8 @@ void back_aggregate(struct back *k);
 void back_spin(struct back *k);
 /* bytes.c: vectors of bytes and half-words, products of 16 bits; after back_facts */
 void back_bytes(struct back *k);
+/* locals.c: small arrays in local memory become registers; after back_facts */
+void back_locals(struct back *k);
 /* fold.c: the value of an instruction whose operands are numbers; sums of sums with constants */
 bool back_fold(const struct back *k, const struct ptx_inst *i, int64_t *value);
 bool back_join_sums(struct back *k);
