@@ -267,7 +267,8 @@ static bool is_plain(const struct ptx_inst *i) {
 }
 
 /* Puts the sequence that takes the place of an atomic. False: none does. */
-static bool aggregate(struct aggregate *g, const struct node *n) {
+static bool aggregate(void *ctx, const struct node *n) {
+  struct aggregate *g = ctx;
   const struct ptx_inst *i = n->in;
   if (!is_plain(i)) return false;
   bool atom = i->op == OP_ATOM;
@@ -300,15 +301,5 @@ void back_aggregate(struct back *k) {
   for (uint32_t i = 0; i < k->nn; i++) atomics += is_plain(k->n[i].in);
   if (!atomics) return;
   struct aggregate g = {.m.k = k};
-  uint32_t *to = ARENA_ARRAY(&k->scratch, uint32_t, k->nn + 1);
-  uint8_t *old = ARENA_ARRAY(&k->scratch, uint8_t, k->nn + LONGEST * atomics + 1);
-  for (uint32_t i = 0; i < k->nn; i++) {
-    to[i] = g.m.out.nn;
-    if (aggregate(&g, &k->n[i])) continue;
-    old[g.m.out.nn] = 1;
-    back_append(k, &g.m.out, k->n[i].in)->once = k->n[i].once;
-  }
-  to[k->nn] = g.m.out.nn;
-  back_replace(k, &g.m.out, to, old);
-  back_facts(k, true);
+  make_over(&g.m, k->nn + LONGEST * atomics, aggregate, &g);
 }

@@ -141,6 +141,9 @@ void make_operand(struct making *m, struct ptx_opnd o); /* another one of the la
 /* A branch under a guard to node `to` of the list; returns its place in it. make_landing: to where the list ends. */
 uint32_t make_branch(struct making *m, struct ptx_reg *guard, bool neg, uint32_t to);
 void make_landing(struct making *m, uint32_t branch);
+/* Puts what takes the place of nodes, each at the end of `out`, where `put` does and returns true; m->of: the node's
+ * instruction. `longest`: how many nodes there may be then. Nothing where registers would run out. */
+void make_over(struct making *m, uint32_t longest, bool (*put)(void *ctx, const struct node *n), void *ctx);
 bool back_ends(const struct ptx_inst *i);
 struct ptx_inst *back_single(const struct back *k, uint16_t r); /* the definition of a register that has one */
 static inline uint16_t back_same(const struct back *k, uint16_t r) {

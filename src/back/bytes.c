@@ -104,8 +104,12 @@ static bool multiply(struct making *m, const struct ptx_inst *of) {
   return true;
 }
 
+static bool take_parts(void *ctx, const struct node *n) {
+  return load_bytes(ctx, n->in) || store_vector(ctx, n->in) || multiply(ctx, n->in);
+}
+
 void back_bytes(struct back *k) {
-  enum { LONGEST = 8 };
+  enum { LONGEST = 4 };
   uint32_t found = 0;
   for (uint32_t i = 0; i < k->nn; i++) {
     const struct ptx_inst *in = k->n[i].in;
@@ -113,22 +117,5 @@ void back_bytes(struct back *k) {
   }
   if (!found) return;
   struct making m = {.k = k};
-  uint32_t *to = ARENA_ARRAY(&k->scratch, uint32_t, k->nn + 1);
-  uint8_t *old = ARENA_ARRAY(&k->scratch, uint8_t, k->nn + LONGEST * found + 1);
-  bool any = false;
-  for (uint32_t i = 0; i < k->nn; i++) {
-    const struct ptx_inst *of = k->n[i].in;
-    to[i] = m.out.nn;
-    m.of = of;
-    if (load_bytes(&m, of) || store_vector(&m, of) || multiply(&m, of)) {
-      any = true;
-      continue;
-    }
-    old[m.out.nn] = 1;
-    back_append(k, &m.out, k->n[i].in)->once = k->n[i].once;
-  }
-  to[k->nn] = m.out.nn;
-  if (!any) return;
-  back_replace(k, &m.out, to, old);
-  back_facts(k, true);
+  make_over(&m, k->nn + LONGEST * found, take_parts, &m);
 }

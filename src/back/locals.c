@@ -173,6 +173,15 @@ static uint32_t most_nodes(const struct locals *l) {
   return l->m.k->nn + accesses * (2 * l->words + 2);
 }
 
+static bool serve(void *ctx, const struct node *n) {
+  struct locals *l = ctx;
+  struct where w;
+  if (!is_access(n->in) || !is_served(l, n->in, &w)) return false;
+  if (w.index) put_unknown(l, n->in, &w);
+  else put_known(l, n->in, (uint32_t)(w.off / WORD));
+  return true;
+}
+
 void back_locals(struct back *k) {
   struct locals l = {.m.k = k, .var = only_variable(k)};
   if (!l.var || l.var->bytes % WORD || l.var->bytes > MOST_WORDS * WORD) return;
@@ -180,22 +189,5 @@ void back_locals(struct back *k) {
   if (!l.words || !worth(&l)) return;
   l.m.of = k->n[0].in;
   for (uint32_t q = 0; q < l.words; q++) l.reg[q] = make_register(&l.m, T_B32);
-  uint32_t *to = ARENA_ARRAY(&k->scratch, uint32_t, k->nn + 1);
-  uint8_t *old = ARENA_ARRAY(&k->scratch, uint8_t, most_nodes(&l) + 1);
-  for (uint32_t i = 0; i < k->nn; i++) {
-    const struct ptx_inst *in = k->n[i].in;
-    struct where w;
-    to[i] = l.m.out.nn;
-    l.m.of = in;
-    if (is_access(in) && is_served(&l, in, &w)) {
-      if (w.index) put_unknown(&l, in, &w);
-      else put_known(&l, in, (uint32_t)(w.off / WORD));
-      continue;
-    }
-    old[l.m.out.nn] = 1;
-    back_append(k, &l.m.out, k->n[i].in)->once = k->n[i].once;
-  }
-  to[k->nn] = l.m.out.nn;
-  back_replace(k, &l.m.out, to, old);
-  back_facts(k, true);
+  make_over(&l.m, most_nodes(&l), serve, &l);
 }

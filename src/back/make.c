@@ -54,3 +54,25 @@ void make_landing(struct making *m, uint32_t branch) {
   i->target = m->out.nn;
   i->ops[0].imm = m->out.nn;
 }
+
+void make_over(struct making *m, uint32_t longest, bool (*put)(void *ctx, const struct node *n), void *ctx) {
+  struct back *k = m->k;
+  if (k->nregs + (uint64_t)(longest - k->nn) > UINT16_MAX) return; /* a node makes one at most */
+  uint32_t *to = ARENA_ARRAY(&k->scratch, uint32_t, k->nn + 1);
+  uint8_t *old = ARENA_ARRAY(&k->scratch, uint8_t, longest + 1);
+  bool any = false;
+  for (uint32_t i = 0; i < k->nn; i++) {
+    to[i] = m->out.nn;
+    m->of = k->n[i].in;
+    if (put(ctx, &k->n[i])) {
+      any = true;
+      continue;
+    }
+    old[m->out.nn] = 1;
+    back_append(k, &m->out, k->n[i].in)->once = k->n[i].once;
+  }
+  to[k->nn] = m->out.nn;
+  if (!any) return;
+  back_replace(k, &m->out, to, old);
+  back_facts(k, true);
+}

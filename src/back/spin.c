@@ -40,8 +40,10 @@ static struct ptx_opnd put_compare(struct making *m, enum ptx_mod how, enum ptx_
   return p;
 }
 
-static void spin(struct making *m, const struct ptx_inst *of) {
-  m->of = of;
+static bool spin(void *ctx, const struct node *n) {
+  struct making *m = ctx;
+  const struct ptx_inst *of = n->in;
+  if (!spins(of)) return false;
   bool atom = of->op == OP_ATOM;
   const struct ptx_opnd at = of->ops[atom], value = of->ops[atom + 1];
   enum ptx_type t = (enum ptx_type)of->types[0];
@@ -70,6 +72,7 @@ static void spin(struct making *m, const struct ptx_inst *of) {
   if (same != NODE_NONE) make_landing(m, same);
   if (atom && of->ops[0].kind == OK_REG) make_inst(m, of->ops[0], OP_MOV, bits, old, make_nothing);
   if (over != NODE_NONE) make_landing(m, over);
+  return true;
 }
 
 void back_spin(struct back *k) {
@@ -78,18 +81,5 @@ void back_spin(struct back *k) {
   for (uint32_t i = 0; i < k->nn; i++) atomics += spins(k->n[i].in);
   if (!atomics) return;
   struct making m = {.k = k};
-  uint32_t *to = ARENA_ARRAY(&k->scratch, uint32_t, k->nn + 1);
-  uint8_t *old = ARENA_ARRAY(&k->scratch, uint8_t, k->nn + LONGEST * atomics + 1);
-  for (uint32_t i = 0; i < k->nn; i++) {
-    to[i] = m.out.nn;
-    if (spins(k->n[i].in)) {
-      spin(&m, k->n[i].in);
-      continue;
-    }
-    old[m.out.nn] = 1;
-    back_append(k, &m.out, k->n[i].in)->once = k->n[i].once;
-  }
-  to[k->nn] = m.out.nn;
-  back_replace(k, &m.out, to, old);
-  back_facts(k, true);
+  make_over(&m, k->nn + LONGEST * atomics, spin, &m);
 }

@@ -17,12 +17,7 @@
 static const uint32_t machines[] = {70, 75, 80, 90};
 
 static void same_memory(const char *text) {
-  static uint32_t want[RUN_WORDS], got[RUN_WORDS];
-  run(text, 0, want);
-  for (uint32_t i = 0; i < sizeof machines / sizeof *machines; i++) {
-    run(text, machines[i], got);
-    if (memcmp(want, got, sizeof want)) fail_msg("sm_%u leaves another memory:\n%s", machines[i], text);
-  }
+  same_memory_on(text, machines, sizeof machines / sizeof *machines);
 }
 
 static const char *const operations[] = {"add.u32", "add.s32", "min.u32", "min.s32", "max.u32",

@@ -19,12 +19,7 @@
 
 static void same_memory(const char *text) {
   static const uint32_t machines[] = {70, 80, 90};
-  static uint32_t want[RUN_WORDS], got[RUN_WORDS];
-  run(text, 0, want);
-  for (uint32_t i = 0; i < sizeof machines / sizeof *machines; i++) {
-    run(text, machines[i], got);
-    if (memcmp(want, got, sizeof want)) fail_msg("sm_%u leaves another memory:\n%s", machines[i], text);
-  }
+  same_memory_on(text, machines, sizeof machines / sizeof *machines);
 }
 
 static const char *const types[] = {"u8", "s8", "b8", "u16", "s16", "b16"};
