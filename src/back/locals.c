@@ -1,6 +1,7 @@
 /* locals.c - a small array in local memory becomes registers, also where an index is not known: a chain of comparisons
- * with every place picks one. Words of 32 bits, up to 80; up to 14 of them for any number of such accesses, more for
- * two and some (ptxas 11.8 for sm_70 and sm_80; 13.0 for sm_90 draws the line a little lower); in loops 16 comparisons.
+ * with every place picks one. Words of 32 bits, up to 128, if the comparisons are few beside the kernel's instructions,
+ * each weighted by 16 for every loop around it: ptxas 11.8 (sm_70) and 13.0 (sm_90) draw the line so, within one
+ * instruction in 56 kernels padded up to it (docs/notes/backend.md).
  *
  * Approximations: all arrays of a function count as one; an access under a guard, one of a vector by an unknown index
  * and one whose address is used in another way keep them in memory. An index that is none of the array's has another
@@ -8,7 +9,7 @@
  */
 #include "back/back_impl.h"
 
-enum { MOST_WORDS = 80, FREE_WORDS = 14, SPARE = 2, MOST_COMPARED = 48, MOST_IN_LOOPS = 16, WORD = 4 };
+enum { MOST_WORDS = 128, WORD = 4 };
 
 struct locals {
   struct making m;
@@ -126,20 +127,45 @@ static const struct ptx_var *only_variable(const struct back *k) {
   return v;
 }
 
-static bool worth(const struct locals *l) {
-  const struct back *k = l->m.k;
+static uint64_t times_run(const struct back *k, uint32_t node) {
+  enum { IN_A_LOOP = 4, MOST_DEPTH = 6 }; /* 16 for each loop */
+  uint32_t depth = k->b[k->n[node].block].depth;
+  return (uint64_t)1 << IN_A_LOOP * (depth < MOST_DEPTH ? depth : MOST_DEPTH);
+}
+
+/* What ptxas has no instruction for when it decides: numbers, variables, known places of the array, unread sums. */
+static bool is_free(const struct locals *l, const struct ptx_inst *i) {
   struct where w;
-  uint32_t unknown = 0, in_loops = 0;
+  if (i->op == OP_CVTA) return true;
+  if (i->op == OP_MOV && i->nops == 2) return i->ops[1].kind == OK_IMM || i->ops[1].kind == OK_VAR;
+  if (i->op != OP_ADD || i->ops[0].kind != OK_REG) return false;
+  return !l->m.k->r[i->ops[0].reg->num].uses || (find_where(l, &i->ops[0], &w, DEEP) && !w.index);
+}
+
+/* (words + 7) for each access and `once` are at most the kernel's instructions times `times` / 8. */
+struct line {
+  uint32_t once, times, most_compared;
+};
+
+static bool worth(const struct locals *l) {
+  enum { BESIDE_WORDS = 7, OF = 8 };
+  static const struct line volta = {12, 16, 511}, hopper = {10, 15, UINT32_MAX};
+  const struct back *k = l->m.k;
+  const struct line *at = k->t->sm >= 90 ? &hopper : &volta;
+  uint64_t accesses = 0, all = 0, compared = 0;
   for (uint32_t i = 0; i < k->nn; i++) {
     const struct ptx_inst *in = k->n[i].in;
+    struct where w;
     if (escapes(l, &k->n[i])) return false;
+    if (!is_free(l, in)) all += times_run(k, i);
     if (!is_access(in)) continue;
     if (!is_served(l, in, &w)) return false;
-    unknown += w.index != 0;
-    if (w.index && k->b[k->n[i].block].depth) in_loops += l->words;
+    if (!w.index) continue;
+    accesses += times_run(k, i);
+    compared += l->words;
   }
-  if (in_loops > MOST_IN_LOOPS) return false;
-  return l->words <= FREE_WORDS || unknown <= SPARE || l->words * (unknown - SPARE) <= MOST_COMPARED;
+  if (!accesses) return true;
+  return compared <= at->most_compared && OF * (accesses * (l->words + BESIDE_WORDS) + at->once) <= at->times * all;
 }
 
 static void put_known(struct locals *l, const struct ptx_inst *i, uint32_t at) {

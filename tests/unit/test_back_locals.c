@@ -56,15 +56,16 @@ static void check(const char *text, bool registers) {
 static void a_word_at_an_unknown_place_is_read_and_written(void **state) {
   (void)state;
   struct maker *m = calloc(1, sizeof *m);
-  static const uint32_t sizes[] = {4, 8, 16, 32, 64, 128};
+  static const uint32_t sizes[] = {4, 8, 16, 32, 64};
   for (uint32_t q = 0; q < sizeof sizes / sizeof *sizes; q++) {
-    bool registers = sizes[q] <= 80;
+    bool registers = true;
     begin(m, sizes[q], sizes[q] - 1);
     fill(m, sizes[q]);
     say(m, "ld.local.u32 %%r8, [%%rd9];\n%s", LEAVE);
     check(m->text, registers);
     begin(m, sizes[q], sizes[q] / 4 - 1);
     fill(m, sizes[q]);
+    for (uint32_t a = 0; a < sizes[q]; a++) say(m, "st.global.u32 [%%rd2+%u], %%r4;\n", 4 + a % 3 * 4);
     say(m, "st.local.u32 [%%rd9+4], %%r1;\nld.local.u32 %%r8, [%%rd9];\nld.local.u32 %%r9, [%%rd7+4];\n");
     say(m, "ld.local.v2.u32 {%%r10, %%r11}, [%%rd7+8];\nmad.lo.u32 %%r8, %%r8, 33, %%r9;\n");
     say(m, "mad.lo.u32 %%r8, %%r8, 33, %%r10;\nmad.lo.u32 %%r8, %%r8, 33, %%r11;\n%s", LEAVE);
@@ -77,8 +78,11 @@ static void many_accesses_stay_in_memory(void **state) {
   (void)state;
   static const struct {
     uint32_t words, accesses;
+    uint32_t others; /* stores to global memory beside them */
     bool registers;
-  } cases[] = {{8, 14, true}, {16, 5, true}, {16, 6, false}, {32, 3, true}, {32, 4, false}, {64, 2, true}};
+  } cases[] = {{8, 4, 0, true},  {8, 7, 0, false},  {16, 2, 0, true},  {16, 3, 0, false},  {16, 3, 8, true},
+               {32, 1, 0, true}, {32, 2, 0, false}, {32, 2, 8, true},  {32, 3, 14, false}, {32, 3, 24, true},
+               {64, 1, 0, true}, {64, 2, 0, false}, {64, 2, 24, true}, {64, 3, 40, false}, {64, 3, 56, true}};
   struct maker *m = calloc(1, sizeof *m);
   for (uint32_t q = 0; q < sizeof cases / sizeof *cases; q++) {
     begin(m, cases[q].words, cases[q].words - 1);
@@ -90,11 +94,19 @@ static void many_accesses_stay_in_memory(void **state) {
       say(m, "ld.local.u32 %%r9, [%%x1];\n}\n");
       say(m, "mad.lo.u32 %%r8, %%r8, 7, %%r9;\n");
     }
+    for (uint32_t a = 0; a < cases[q].others; a++) say(m, "st.global.u32 [%%rd2+%u], %%r4;\n", 4 + a % 3 * 4);
     say(m, "%s", LEAVE);
     check(m->text, cases[q].registers);
   }
   free(m);
 }
+
+#define FOUR                                                                                         \
+  "mad.lo.u32 %r8, %r8, %r8, %r9;\nmad.lo.u32 %r8, %r8, %r8, %r9;\nmad.lo.u32 %r8, %r8, %r8, %r9;\n" \
+  "mad.lo.u32 %r8, %r8, %r8, %r9;\n"
+#define LOOP(work)                                                                                          \
+  "mov.u32 %r9, 0;\nLOOP:\n.pragma \"nounroll\";\nld.local.u32 %r8, [%rd9];\nadd.u32 %r8, %r8, %r9;\n" work \
+  "st.local.u32 [%rd9], %r8;\nadd.u32 %r9, %r9, 1;\nsetp.lt.u32 %p1, %r9, %r3;\n@%p1 bra LOOP;\n"
 
 /* In a loop; under a guard; by bytes; where the address is a number that is stored. */
 static void what_keeps_an_array_in_memory(void **state) {
@@ -109,20 +121,14 @@ static void what_keeps_an_array_in_memory(void **state) {
       {8, "st.local.u8 [%rd9], %r5;\n", false},
       {8, "st.global.u64 [%rd2+8], %SP;\n", false},
       {8, "xor.b64 %rd10, %rd9, %rd9;\nst.global.u64 [%rd2+8], %rd10;\n", false},
-      {8,
-       "mov.u32 %r9, 0;\nLOOP:\n.pragma \"nounroll\";\nld.local.u32 %r8, [%rd9];\nadd.u32 %r8, %r8, %r9;\n"
-       "st.local.u32 [%rd9], %r8;\nadd.u32 %r9, %r9, 1;\nsetp.lt.u32 %p1, %r9, %r3;\n@%p1 bra LOOP;\n",
-       true},
-      {16,
-       "mov.u32 %r9, 0;\nLOOP:\n.pragma \"nounroll\";\nld.local.u32 %r8, [%rd9];\nadd.u32 %r8, %r8, %r9;\n"
-       "st.local.u32 [%rd9], %r8;\nadd.u32 %r9, %r9, 1;\nsetp.lt.u32 %p1, %r9, %r3;\n@%p1 bra LOOP;\n",
-       false},
+      {8, LOOP(FOUR FOUR FOUR), true},
+      {8, LOOP(""), false},
   };
   struct maker *m = calloc(1, sizeof *m);
   for (uint32_t q = 0; q < sizeof cases / sizeof *cases; q++) {
     begin(m, cases[q].words, cases[q].words - 1);
     fill(m, cases[q].words);
-    say(m, "and.b32 %%r3, %%r1, 3;\n");
+    say(m, "and.b32 %%r3, %%r1, 3;\nst.global.u32 [%%rd2+4], %%r4;\nst.global.u32 [%%rd2+12], %%r6;\n");
     say(m, "%s", cases[q].text);
     say(m, "ld.local.u32 %%r8, [%%rd9];\nld.local.u32 %%r10, [%%rd7];\nadd.u32 %%r8, %%r8, %%r10;\n%s", LEAVE);
     if (strstr(cases[q].text, "%SP")) { /* an address is another in each run */
