@@ -105,9 +105,17 @@ def common(code):
     return [c for c in code if not any(a < c[0] < t for a, t in rare)]
 
 
+def without_repeated_votes(code):
+    """Before 8.0 lanes of a loop that wait for others vote around YIELD, and again if some are missing: hardly ever."""
+    again = [at for at, g, op, args in code if op == "BRA" and not g and target(op, args) is not None
+             and target(op, args) < at and any(target(op, args) < c[0] < at and c[2] == "YIELD" for c in code)
+             and at - target(op, args) < 0x90]
+    return [c for c in code if c[0] not in again]
+
+
 def kernel(code):
     """Counters by (depth, class) and (depth, width of access)."""
-    code = common(code)
+    code = without_repeated_votes(common(code))
     while code and (code[-1][2] == "NOP"
                     or (code[-1][2] == "BRA" and re.search(r"0x%x\b" % code[-1][0], code[-1][3]))): code.pop()
     loops = {}
@@ -117,7 +125,7 @@ def kernel(code):
             loops[h] = max(loops.get(h, 0), at)
     n, w = collections.Counter(), collections.Counter()
     for at, g, op, args in code:
-        if g == "@!PT" and not op.startswith("SHFL"): continue
+        if g == "@!PT" and not op.startswith(("SHFL", "LDC")): continue
         d = sum(h <= at <= e for h, e in loops.items())
         c = class_of(op, args)
         n[d, c] += 1

@@ -40,6 +40,7 @@ bool back_compile(struct ptx_module *m, struct ptx_func *f, const struct back_ta
   back_widen(&k);
   back_orders(&k);
   back_converge(&k);
+  back_waits(&k);
   back_yield(&k);
   back_select(&k);
   back_operands(&k);

@@ -34,6 +34,7 @@ struct node {
   uint32_t block;
   uint8_t role, order, space, nops;
   bool passes;         /* costs nothing, but what it reads ends in a register with several definitions */
+  bool spins;          /* of a loop that the back end made of an atomic */
   bool once;           /* a branch back that is taken only if its counter passes the end of the numbers */
   uint16_t turn;       /* instructions of a turn of the loop that it was in, which is straight code now; 0: none */
   bool parallel;       /* its machine instructions do not wait for each other */
@@ -80,6 +81,7 @@ struct bblock {
   uint8_t parts, meets; /* barriers that its end begins, and that end where it begins */
   bool lands;           /* only a branch through a table leads to it */
   bool parted;          /* other lanes of the warp may be elsewhere */
+  bool votes, yields;   /* its branch back gives other lanes a turn; its begin does */
 };
 
 struct back {
@@ -206,6 +208,8 @@ void back_converge(struct back *k);
 void back_widen(struct back *k);
 /* yield.c: definitions that a copy hands on come after the last read of what it replaces */
 void back_yield(struct back *k);
+/* waits.c: bblock.votes and .yields; after back_converge. */
+void back_waits(struct back *k);
 /* expand.c: the machine instructions of one instruction by itself, at most MAX_SEQ; returns how many. back_machine_op:
  * the last of them where there is no sequence. */
 uint32_t back_expand(const struct back *k, const struct ptx_inst *i, uint8_t *out);

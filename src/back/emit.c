@@ -34,6 +34,14 @@ static struct ptx_inst *add(struct emit *e, const struct ptx_inst *from, enum ma
   return i;
 }
 
+/* One that executes nothing and writes register `r`, which only its readers know. */
+static struct ptx_mach *add_made(struct emit *e, enum mach_op op, uint32_t depth, uint16_t r) {
+  struct ptx_mach *m = add(e, NULL, op, depth)->mach;
+  m->dst[m->ndst] = r;
+  m->dst_bank[m->ndst++] = NO_ARCH;
+  return m;
+}
+
 /* ---- registers of a machine instruction ---- */
 
 static void reads(const struct emit *e, struct ptx_mach *m, uint16_t r) {
@@ -274,12 +282,42 @@ static void add_shuffle(struct emit *e, uint32_t depth) {
   add(e, NULL, MO_SHFL, depth)->mach->main = MACH_NO_LANES;
 }
 
+/* ---- turns for the other lanes of a warp ---- */
+
+/* The branch back, the last instruction of block `q`: lanes that leave go to the next block, the others vote before and
+ * after YIELD and go back if all are there. */
+static void add_votes(struct emit *e, uint32_t q) {
+  struct back *k = e->k;
+  uint32_t depth = k->b[q].depth;
+  struct ptx_inst *leave = &e->out[e->n - 1];
+  struct ptx_inst back = *leave;
+  uint16_t before = back_register(k, T_B32), after = back_register(k, T_B32), all = back_register(k, T_PRED);
+  if (leave->guard) leave->guard_neg = !leave->guard_neg, leave->target = q + 1;
+  else e->n--;
+  if (k->t->sm < 75) add_shuffle(e, depth);
+  add_made(e, MO_VOTE, depth, before);
+  add(e, NULL, MO_NOP, depth); /* YIELD */
+  add(e, NULL, MO_LDC, depth)->mach->main = MACH_NO_LANES;
+  add_made(e, MO_VOTE, depth, after);
+  struct ptx_mach *same = add_made(e, MO_LOP3, depth, all);
+  same->src[same->nsrc] = before, same->src_bank[same->nsrc++] = NO_ARCH;
+  same->src[same->nsrc] = after, same->src_bank[same->nsrc++] = NO_ARCH;
+  struct ptx_inst *b = add(e, NULL, MO_BRA, depth);
+  struct ptx_mach *m = b->mach;
+  m->pred = all;
+  m->own = true;
+  back.guard = NULL;
+  back.mach = m;
+  *b = back;
+}
+
 static void emit_block(struct emit *e, uint32_t q) {
   struct back *k = e->k;
   const struct bblock *b = &k->b[q];
   e->block_first = e->n;
   if (begins_with_shuffle(k, q)) add_shuffle(e, b->depth);
   for (uint32_t m = 0; m < b->meets; m++) add(e, k->n[k->seq[b->first]].in, MO_BSYNC, b->depth);
+  if (b->yields) add(e, NULL, MO_NOP, b->depth);
   if (b->lands) add(e, k->n[k->seq[b->first]].in, MO_BRX, b->depth);
   for (uint32_t i = b->first; i < b->end; i++) {
     const struct node *n = &k->n[k->seq[i]];
@@ -293,6 +331,7 @@ static void emit_block(struct emit *e, uint32_t q) {
     if (e->npending == MOST_PENDING) flush(e, b->depth);
   }
   flush(e, b->depth);
+  if (b->votes) add_votes(e, q);
   if (e->n == e->block_first) add(e, NULL, MO_NOP, b->depth); /* a place for branches to go to */
 }
 

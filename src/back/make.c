@@ -69,7 +69,9 @@ void make_over(struct making *m, uint32_t longest, bool (*put)(void *ctx, const 
       continue;
     }
     old[m->out.nn] = 1;
-    back_append(k, &m->out, k->n[i].in)->once = k->n[i].once;
+    struct node *kept = back_append(k, &m->out, k->n[i].in);
+    kept->once = k->n[i].once;
+    kept->spins = k->n[i].spins;
   }
   to[k->nn] = m->out.nn;
   if (!any) return;

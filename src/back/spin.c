@@ -56,6 +56,7 @@ static bool spin(void *ctx, const struct node *n) {
   struct ptx_inst *load = make_inst(m, old, OP_LD, bits, at, make_nothing);
   back_set(load, M_VOLATILE);
   back_set(load, M_SHARED);
+  m->out.n[m->out.nn - 1].spins = true;
   if (op == OP_MIN || op == OP_MAX) {
     same = make_branch(m, put_compare(m, op == OP_MIN ? M_LE : M_GE, t, old, value).reg, false, 0);
     sum = value;
@@ -67,6 +68,7 @@ static bool spin(void *ctx, const struct node *n) {
   make_operand(m, sum);
   back_set(swap, M_SHARED);
   back_set(swap, M_CAS);
+  m->out.n[m->out.nn - 1].spins = true;
   struct ptx_opnd missed = put_compare(m, M_NE, bits, got, old);
   make_branch(m, missed.reg, false, again);
   if (same != NODE_NONE) make_landing(m, same);
