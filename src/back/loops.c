@@ -5,7 +5,8 @@
 
 #include <math.h>
 
-enum { MOST_TRIPS = 1367, FACTOR = 4, MOST_REPEATED = 300, MOST_WEIGHT = 95 };
+enum { MOST_TRIPS = 1367, FACTOR = 4, MOST_BLOCKS = 64 };
+static const int64_t MOST_NUMBER = (int64_t)1 << 40;
 
 static bool plain_register(const struct ptx_opnd *o) {
   return o->kind == OK_REG && !o->sel && !o->part && !o->neg && !o->minus && !o->reg2;
@@ -33,25 +34,39 @@ static bool sum_with_constant(const struct ptx_inst *i, int64_t *c) {
   return *c > -(1 << 20) && *c < 1 << 20;
 }
 
+/* Does every turn execute the node? */
+bool loop_each_turn(const struct back *k, const struct loop *l, uint32_t node) {
+  return !l->spine || l->spine[k->n[node].block - l->head];
+}
+
 /* The node that adds the constant: r = r + c, or x = r + c and later r = x. NODE_NONE: the body changes r otherwise. */
-uint32_t loop_induction(const struct back *k, const struct bblock *b, uint16_t r, int64_t *step) {
+uint32_t loop_induction(const struct back *k, const struct loop *l, uint16_t r, int64_t *step) {
+  const struct bblock *b = &l->body;
   uint32_t at = only_definition(k, r, b->first, b->end);
-  if (at == NODE_NONE) return NODE_NONE;
+  if (at == NODE_NONE || !loop_each_turn(k, l, at)) return NODE_NONE;
   const struct ptx_inst *i = k->n[at].in;
   if (i->op == OP_MOV && !i->guard && i->nops == 2 && plain_register(&i->ops[0]) && plain_register(&i->ops[1])) {
     uint32_t add = only_definition(k, i->ops[1].reg->num, b->first, b->end);
-    if (add == NODE_NONE || add > at) return NODE_NONE;
+    if (add == NODE_NONE || add > at || !loop_each_turn(k, l, add)) return NODE_NONE;
     i = k->n[at = add].in;
   }
   if (!sum_with_constant(i, step) || i->ops[1].reg->num != r || !*step) return NODE_NONE;
   return ptx_type_bytes[i->types[0]] == ptx_type_bytes[k->f->regs[r]->type] ? at : NODE_NONE;
 }
 
+static bool of_64_bits(const struct ptx_inst *setp) {
+  return ptx_type_bytes[setp->types[0]] == 8;
+}
+
+/* A number as the comparison has it; of 64 bits without a sign only below 2^63 (comparison). */
+static int64_t as_compared(const struct ptx_inst *setp, int64_t x) {
+  if (of_64_bits(setp)) return x;
+  return ptx_type_kinds[setp->types[0]] == 'u' ? (int64_t)(uint32_t)x : (int64_t)(int32_t)x;
+}
+
 static bool is_true(const struct ptx_inst *setp, int64_t x) {
-  int64_t y = setp->ops[2].imm;
-  bool is_unsigned = ptx_type_kinds[setp->types[0]] == 'u';
-  if (is_unsigned) x = (uint32_t)x, y = (uint32_t)y;
-  else x = (int32_t)x, y = (int32_t)y;
+  int64_t y = as_compared(setp, setp->ops[2].imm);
+  x = as_compared(setp, x);
   if (ptx_has(setp, M_EQ)) return x == y;
   if (ptx_has(setp, M_NE)) return x != y;
   if (ptx_has(setp, M_LT)) return x < y;
@@ -82,7 +97,9 @@ static bool comparison(const struct back *k, const struct ptx_inst *i, const str
   if (i->op != OP_SETP || i->guard || i->nops != 3 || !plain_register(&i->ops[0]) || !plain_register(&i->ops[1]))
     return false;
   const struct ptx_opnd *bound = &i->ops[2];
-  if (ptx_type_kinds[i->types[0]] == 'f' || ptx_type_bytes[i->types[0]] != 4 || bound->is_float) return false;
+  if (ptx_type_kinds[i->types[0]] == 'f' || ptx_type_bytes[i->types[0]] < 4 || bound->is_float) return false;
+  if (ptx_type_bytes[i->types[0]] != ptx_type_bytes[i->ops[1].reg->type]) return false;
+  if (bound->kind == OK_IMM && of_64_bits(i) && (bound->imm < 0 || bound->imm > MOST_NUMBER)) return false;
   if (bound->kind != OK_IMM && !plain_register(bound)) return false;
   if (bound->kind == OK_REG && changes(k, bound->reg->num, b)) return false;
   return condition(i) < CONDITIONS;
@@ -99,7 +116,7 @@ static bool only_number(const struct back *k, uint16_t r, int64_t *v) {
 
 /* The counter's value before the loop: a constant that the blocks which only lead here set. */
 static bool first_value(const struct back *k, const struct loop *l, int64_t *v) {
-  for (uint32_t b = l->block; b-- > 0;) {
+  for (uint32_t b = l->head; b-- > 0;) {
     for (uint32_t i = k->b[b].end; i-- > k->b[b].first;)
       for (uint32_t d = 0; d < k->n[i].ndef; d++) {
         const struct ptx_inst *in = k->n[i].in;
@@ -122,7 +139,8 @@ static uint32_t trips_of(const struct back *k, const struct loop *l, bool while_
   const struct ptx_inst *setp = k->n[l->setp].in;
   int64_t v = l->first;
   for (uint32_t t = 1; t <= 1 << 16; t++) {
-    v = (int32_t)(v + l->step);
+    v += l->step;
+    if (!of_64_bits(setp)) v = (int32_t)v;
     if (is_true(setp, v) != while_true) return t;
   }
   return 0;
@@ -131,7 +149,9 @@ static uint32_t trips_of(const struct back *k, const struct loop *l, bool while_
 static bool copyable(const struct back *k, const struct bblock *b) {
   for (uint32_t i = b->first; i + 1 < b->end; i++) {
     const struct ptx_inst *in = k->n[i].in;
-    if (back_branches(k, in)) return false; /* its loop has several blocks to ptxas */
+    uint8_t kind = ptx_ops[in->op].kind;
+    if (kind == KIND_EXIT || kind == KIND_RET || in->op == OP_CALL || in->op == OP_BRX) return false;
+    if (in->op != OP_BRA && back_branches(k, in)) return false; /* of rare operands */
     if (in->refused || in->op == OP_WMMA || in->op == OP_MMA || in->op == OP_ALLOCA || ptx_has(in, M_CC)) return false;
     if (in->op == OP_ADDC || in->op == OP_SUBC || in->op == OP_MADC) return false;
     for (uint32_t q = 0; q < ptx_dests(in); q++) {
@@ -147,8 +167,8 @@ static bool copyable(const struct back *k, const struct bblock *b) {
 /* From which value on not all of n copies run: the bound less their steps but one, if that is a number. */
 bool loop_number_of_last(const struct loop *l, const struct ptx_inst *setp, uint32_t n, int64_t *last) {
   bool is_unsigned = ptx_type_kinds[setp->types[0]] == 'u';
-  int64_t bound = is_unsigned ? (int64_t)(uint32_t)setp->ops[2].imm : (int64_t)(int32_t)setp->ops[2].imm;
-  *last = bound - (int64_t)(n - 1) * l->step;
+  *last = as_compared(setp, setp->ops[2].imm) - (int64_t)(n - 1) * l->step;
+  if (of_64_bits(setp)) return !is_unsigned || *last >= 0;
   return *last >= (is_unsigned ? 0 : INT32_MIN) && *last <= (is_unsigned ? (int64_t)UINT32_MAX : INT32_MAX);
 }
 
@@ -172,7 +192,7 @@ static bool counts(const struct back *k, uint32_t i, const struct loop *l) {
 
 /* Instructions of the body without those that count. */
 static uint32_t body_size(const struct back *k, const struct loop *l) {
-  const struct bblock *b = &k->b[l->block];
+  const struct bblock *b = &l->body;
   uint32_t n = 0;
   int64_t step;
   for (uint32_t i = b->first; i + 1 < b->end; i++) {
@@ -183,21 +203,58 @@ static uint32_t body_size(const struct back *k, const struct loop *l) {
   return n ? n : 1;
 }
 
-/* Twice these, accesses of memory and functions more, those of shared memory less. */
-static uint32_t body_weight(const struct back *k, const struct loop *l) {
-  const struct bblock *b = &k->b[l->block];
+/* What a turn weighs to ptxas, which counts instructions of PTX: accesses of memory twice, atomics eleven times, a
+ * conversion of what is loaded or compared once more, functions that need a scale of their own for small operands six
+ * times in all; guards once more. */
+static uint32_t weight_of(const struct back *k, const struct ptx_inst *in) {
+  enum { ATOMIC = 11, SCALED = 2 };
+  uint8_t ops[MAX_SEQ], cls;
+  bool narrow = in->ntypes && ptx_type_bytes[in->types[0]] < 4, wide = in->ntypes && ptx_type_bytes[in->types[0]] == 8;
+  bool sign = in->ntypes && ptx_type_kinds[in->types[0]] == 'f' && (in->op == OP_NEG || in->op == OP_ABS);
+  if (in->op == OP_MOV || in->op == OP_CVTA || sign) return 0;
+  if (in->op == OP_BRA) return 1;
+  uint32_t m = back_expand(k, in, ops), n = in->guard != NULL;
+  for (uint32_t q = 0; q < m; q++) {
+    cls = mach_infos[ops[q]].cls;
+    bool memory = cls == MC_LDG || cls == MC_STG || cls == MC_LDS || cls == MC_STS || cls == MC_LDL || cls == MC_STL;
+    if (cls == MC_ATOM) return n + ATOMIC;
+    if (memory) return n + 2 + (narrow && in->op == OP_LD);
+    n += cls == MC_SFU && m > 1 ? 1 + SCALED : 1;
+  }
+  if (wide && ptx_type_kinds[in->types[0]] != 'f') return 1 + (in->guard != NULL);
+  return n + (narrow && in->op == OP_SETP ? 2 : 0);
+}
+
+static uint32_t times_read(const struct back *k, uint16_t r, const struct bblock *b) {
   uint32_t n = 0;
-  for (uint32_t i = b->first; i + 1 < b->end; i++) {
-    uint8_t ops[MAX_SEQ];
-    if (counts(k, i, l)) continue;
-    uint32_t m = back_expand(k, k->n[i].in, ops);
-    for (uint32_t q = 0; q < m; q++) {
-      uint8_t cls = mach_infos[ops[q]].cls;
-      n += cls == MC_SFU                                      ? 5
-           : cls == MC_LDG || cls == MC_STG || cls == MC_ATOM ? 4
-           : cls == MC_LDS || cls == MC_STS                   ? 1
-                                                              : 2;
-    }
+  for (uint32_t i = b->first; i < b->end; i++)
+    for (uint32_t u = 0; u < k->n[i].nuse; u++) n += k->n[i].use[u] == r;
+  return n;
+}
+
+/* A product added to what the loop does not change is one instruction with it. */
+static bool adds_product(const struct back *k, const struct loop *l, const struct ptx_inst *in) {
+  if (in->op != OP_ADD || in->nops != 3) return false;
+  for (uint32_t q = 1; q <= 2; q++) {
+    const struct ptx_opnd *x = &in->ops[q], *base = &in->ops[3 - q];
+    if (!plain_register(x) || !plain_register(base) || times_read(k, x->reg->num, &l->body) != 1) continue;
+    uint32_t d = only_definition(k, x->reg->num, l->body.first, l->body.end);
+    bool product = d != NODE_NONE && k->n[d].in->op == OP_MUL && ptx_has(k->n[d].in, M_WIDE);
+    if (product && !changes(k, base->reg->num, &l->body)) return true;
+  }
+  return false;
+}
+
+static uint32_t body_weight(const struct back *k, const struct loop *l, bool steps) {
+  uint32_t n = 0;
+  int64_t step;
+  for (uint32_t i = l->body.first; i + 1 < l->body.end; i++) {
+    const struct ptx_inst *in = k->n[i].in;
+    bool counter = i == l->setp || (in->op == OP_ADD && in->ops[0].reg && in->ops[0].reg->num == l->counter);
+    if (counter || adds_product(k, l, in) ||
+        (!steps && sum_with_constant(in, &step) && in->ops[0].reg == in->ops[1].reg))
+      continue;
+    n += weight_of(k, in);
   }
   return n;
 }
@@ -220,7 +277,7 @@ static bool alone_in_loop(const struct back *k, uint32_t q) {
 /* Instructions of the body that become numbers, or none, in a turn whose counter is a number: made of the counter and
  * of what the loop does not change. */
 static uint32_t known_in_a_turn(struct back *k, const struct loop *l) {
-  const struct bblock *b = &k->b[l->block];
+  const struct bblock *b = &l->body;
   uint8_t *changes_in = ARENA_ARRAY(&k->scratch, uint8_t, k->nregs + 1);
   uint32_t n = 0;
   for (uint32_t i = b->first; i < b->end; i++)
@@ -259,8 +316,8 @@ static double most_whole(const struct back *k, const struct loop *l, uint32_t ow
   enum { SINCE_SHORT = 90 };
   double usual = most_of_turns(l->turn);
   uint32_t loads = 0, q = l->block;
-  for (uint32_t i = k->b[q].first; i < k->b[q].end; i++) loads += k->n[i].in->op == OP_LD && reached(k->n[i].in) == 's';
-  if (!loads || l->nest || k->t->sm >= SINCE_SHORT || !alone_in_loop(k, q)) return usual;
+  for (uint32_t i = l->body.first; i < l->body.end; i++) loads += k->n[i].in->op == OP_LD && reached(k->n[i].in) == 's';
+  if (!loads || l->nest || l->head != l->block || k->t->sm >= SINCE_SHORT || !alone_in_loop(k, q)) return usual;
   return fmax(usual, 11400 * pow((double)loads / own, 0.63));
 }
 
@@ -274,18 +331,37 @@ static uint32_t innermost_turn(const struct back *k, const struct bblock *b) {
   return least;
 }
 
+/* The most that a turn may weigh which is repeated: loads that may overlap are worth more (bisected, ptxas 11.8 and
+ * 13.0: 25 kinds of instructions, with and without loads). */
+static uint32_t most_weight(const struct back *k, const struct loop *l) {
+  enum { PLAIN = 18, GLOBAL = 47, SHARED = 19, EACH_SHARED = 5, MOST_SHARED = 97 };
+  uint32_t shared = 0, most = PLAIN;
+  for (uint32_t i = l->body.first; i < l->body.end; i++) {
+    const struct ptx_inst *in = k->n[i].in;
+    if (in->op == OP_TEX || in->op == OP_TLD4 || (in->op == OP_LD && reached(in) == 'g')) most = GLOBAL;
+    shared += in->op == OP_LD && reached(in) == 's';
+  }
+  uint32_t of_shared = SHARED + EACH_SHARED * shared;
+  if (of_shared > MOST_SHARED) of_shared = MOST_SHARED;
+  return shared && of_shared > most ? of_shared : most;
+}
+
 /* How many copies of a body that stays a loop; 0: it stays as it is. */
-static uint32_t copies_of(const struct back *k, const struct loop *l, uint32_t size) {
-  if (l->trips)
-    for (uint32_t f = MOST_REPEATED / size; f >= FACTOR; f--)
-      if (l->trips % f == 0) return f;
-  return body_weight(k, l) <= MOST_WEIGHT ? FACTOR : 0;
+static uint32_t copies_of(const struct back *k, const struct loop *l) {
+  enum { MOST_KNOWN = 72, MOST_REPEATED = 344 };
+  if (!l->trips) return body_weight(k, l, true) <= most_weight(k, l) ? FACTOR : 0;
+  uint32_t weight = body_weight(k, l, false);
+  if (l->head != l->block || weight > MOST_KNOWN) return 0;
+  for (uint32_t f = weight ? MOST_REPEATED / weight : MOST_REPEATED; f >= FACTOR; f--)
+    if (l->trips % f == 0) return f;
+  return FACTOR;
 }
 
 /* A store at an address that is no variable of the loop, and a load of the same space, which may not pass it: ptxas
  * 11.8 repeats no such body where how often it runs takes a division (`lt` or the like, not `ne`), unless it has a
  * barrier. */
-static bool stores_anywhere(const struct back *k, const struct bblock *b) {
+static bool stores_anywhere(const struct back *k, const struct loop *l) {
+  const struct bblock *b = &l->body;
   bool loads[128] = {false};
   for (uint32_t i = b->first; i < b->end; i++)
     if (k->n[i].in->op == OP_LD) loads[(uint8_t)reached(k->n[i].in)] = true;
@@ -294,15 +370,17 @@ static bool stores_anywhere(const struct back *k, const struct bblock *b) {
     int64_t step;
     if (in->op != OP_ST || !reached(in) || !loads[(uint8_t)reached(in)] || in->ops[0].kind != OK_MEM) continue;
     const struct ptx_reg *r = in->ops[0].reg;
-    if (!r || loop_induction(k, b, r->num, &step) == NODE_NONE) return true;
+    if (!r || loop_induction(k, l, r->num, &step) == NODE_NONE) return true;
   }
   return false;
 }
 
-/* Lanes exchange values, or a fence: ptxas 11.8 repeats no such body. */
+/* Lanes exchange values (since 9.0: but by votes), or a fence: ptxas repeats no such body. */
 static bool exchanges(const struct back *k, const struct bblock *b) {
+  enum { VOTES_REPEATED = 90 };
   for (uint32_t i = b->first; i < b->end; i++) {
     enum ptx_opcode op = (enum ptx_opcode)k->n[i].in->op;
+    if (op == OP_VOTE && k->t->sm >= VOTES_REPEATED) continue;
     if (op == OP_SHFL || op == OP_VOTE || op == OP_MATCH || op == OP_REDUX || op == OP_ACTIVEMASK ||
         ptx_ops[op].kind == KIND_FENCE)
       return true;
@@ -346,7 +424,7 @@ static bool of_lane(const struct back *k, uint16_t r, uint32_t from, uint32_t to
  * that no thread's number is part of. */
 static bool as_often_in_all_lanes(const struct back *k, const struct loop *l) {
   const struct ptx_opnd *bound = &k->n[l->setp].in->ops[2];
-  const struct bblock *b = &k->b[l->block];
+  const struct bblock *b = &l->body;
   uint8_t *met = ARENA_ARRAY((struct arena *)&k->scratch, uint8_t, k->nregs + 1);
   if (bound->kind == OK_REG) {
     uint32_t at = only_definition(k, bound->reg->num, 0, k->nn);
@@ -359,27 +437,61 @@ static bool as_often_in_all_lanes(const struct back *k, const struct loop *l) {
   return !of_lane(k, l->counter, b->first, b->end, met, 0);
 }
 
-bool loop_find(struct back *k, uint32_t q, struct loop *l) {
-  const struct bblock *b = &k->b[q];
+/* The blocks from the target of the branch back at the end of block `q` up to it are a loop that only that branch
+ * leaves, in which all other branches lead ahead. Says which blocks every turn executes. */
+static bool find_body(struct back *k, uint32_t q, struct loop *l) {
+  const struct ptx_inst *bra = k->n[k->b[q].end - 1].in;
+  if (bra->op != OP_BRA || !bra->guard || k->n[bra->target].block > q) return false;
+  uint32_t h = k->n[bra->target].block, ahead = h;
+  *l = (struct loop){.block = q, .head = h, .body = k->b[q]};
+  if (!h || bra->target != k->b[h].first || k->b[h].preds != 2 || q - h >= MOST_BLOCKS) return false;
+  l->body.first = k->b[h].first;
+  if (h == q) return true;
+  uint8_t *spine = ARENA_ARRAY(&k->scratch, uint8_t, q - h + 1);
+  uint32_t *from = ARENA_ARRAY(&k->scratch, uint32_t, q - h + 1);
+  for (uint32_t x = h; x <= q; x++) {
+    const struct bblock *b = &k->b[x];
+    spine[x - h] = ahead <= x;
+    if (x == q) break;
+    if (!b->nsucc || b->ntargets) return false;
+    if (!spine[x - h] && b->nsucc > 1) l->deep = true;
+    if (!spine[x - h] && b->nsucc > 1) l->deep = true;
+    for (uint32_t s = 0; s < b->nsucc; s++) {
+      if (b->succ[s] <= x || b->succ[s] > q) return false;
+      from[b->succ[s] - h]++;
+      if (b->succ[s] > ahead) ahead = b->succ[s];
+    }
+  }
+  for (uint32_t x = h + 1; x <= q; x++)
+    if (from[x - h] != k->b[x].preds) return false;
+  l->spine = spine;
+  return true;
+}
+
+/* The loop's counter, what it is compared with and, if known, how often it turns. */
+static bool find_counter(const struct back *k, struct loop *l) {
+  const struct bblock *b = &l->body;
   const struct ptx_inst *bra = k->n[b->end - 1].in;
-  if (!q || bra->op != OP_BRA || !bra->guard || bra->target != b->first || b->preds != 2 || !copyable(k, b))
-    return false;
-  bool from_before = false;
-  for (uint32_t s = 0; s < k->b[q - 1].nsucc; s++) from_before |= k->b[q - 1].succ[s] == q;
-  const struct ptx_inst *before = k->n[b->first - 1].in;
-  if (!from_before || (before->op == OP_BRA && (!before->guard || before->target == b->first))) return false;
-  if (k->n[b->first].in->nounroll || exchanges(k, b)) return false;
-  *l = (struct loop){.block = q};
-  l->setp = only_definition(k, bra->guard->num, b->first, b->end);
-  if (l->setp == NODE_NONE || !comparison(k, k->n[l->setp].in, b)) return false;
-  uint32_t add = only_definition(k, k->n[l->setp].in->ops[1].reg->num, b->first, b->end);
   int64_t c;
+  l->setp = only_definition(k, bra->guard->num, b->first, b->end);
+  if (l->setp == NODE_NONE || !loop_each_turn(k, l, l->setp) || !comparison(k, k->n[l->setp].in, b)) return false;
+  const struct ptx_inst *setp = k->n[l->setp].in;
+  uint32_t add = only_definition(k, setp->ops[1].reg->num, b->first, b->end);
   if (add == NODE_NONE || add > l->setp || !sum_with_constant(k->n[add].in, &c)) return false;
   l->counter = k->n[add].in->ops[1].reg->num;
-  if (loop_induction(k, b, l->counter, &l->step) != add || back_wide(k, l->counter)) return false;
-  bool while_true = !bra->guard_neg;
-  bool number = k->n[l->setp].in->ops[2].kind == OK_IMM;
-  if (number && first_value(k, l, &l->first)) l->trips = trips_of(k, l, while_true);
+  if (loop_induction(k, l, l->counter, &l->step) != add) return false;
+  if (setp->ops[2].kind == OK_IMM && first_value(k, l, &l->first)) l->trips = trips_of(k, l, !bra->guard_neg);
+  return true;
+}
+
+bool loop_find(struct back *k, uint32_t q, struct loop *l) {
+  if (!find_body(k, q, l) || !copyable(k, &l->body)) return false;
+  const struct bblock *b = &l->body;
+  bool from_before = false, while_true = !k->n[b->end - 1].in->guard_neg;
+  for (uint32_t s = 0; s < k->b[l->head - 1].nsucc; s++) from_before |= k->b[l->head - 1].succ[s] == l->head;
+  const struct ptx_inst *before = k->n[b->first - 1].in;
+  if (!from_before || (before->op == OP_BRA && (!before->guard || before->target == b->first))) return false;
+  if (k->n[b->first].in->nounroll || exchanges(k, b) || !find_counter(k, l)) return false;
   uint32_t size = body_size(k, l), known = l->trips ? known_in_a_turn(k, l) : 0, own = size > known ? size - known : 1;
   uint32_t inner = innermost_turn(k, b);
   l->copies = l->trips;
@@ -387,12 +499,14 @@ bool loop_find(struct back *k, uint32_t q, struct loop *l) {
   l->turn = inner ? inner : own;
   l->whole = l->trips && l->trips <= MOST_TRIPS && (double)l->trips * own <= most_whole(k, l, own);
   if (l->whole) return true;
+  if (l->deep || (l->head != l->block && synchronises(k, b))) return false;
+  if (l->deep || (l->head != l->block && synchronises(k, b))) return false;
   if (!l->trips && synchronises(k, b) && !as_often_in_all_lanes(k, l)) return false;
-  l->copies = copies_of(k, l, size);
+  l->copies = copies_of(k, l);
   if (!l->copies) return false;
   if (l->trips % l->copies) l->trips = 0;
   if (l->trips) return true;
-  return copies_all_run(k, l, while_true) && (l->cond == M_NE || synchronises(k, b) || !stores_anywhere(k, b));
+  return copies_all_run(k, l, while_true) && (l->cond == M_NE || synchronises(k, b) || !stores_anywhere(k, l));
 }
 
 /* Block `q` is the first of a loop of two blocks, the text before it goes to the second, which tests, and the first
@@ -408,7 +522,7 @@ bool loop_entered_at_test(const struct back *k, uint32_t q) {
                      back->target != d->first || bra->target != g->end))
     return false;
   if (!copyable(k, h) || exchanges(k, h) || synchronises(k, h)) return false;
-  struct loop l = {.block = q, .setp = only_definition(k, bra->guard->num, h->first, h->end)};
+  struct loop l = {.block = q, .head = q, .setp = only_definition(k, bra->guard->num, h->first, h->end)};
   if (l.setp == NODE_NONE || !comparison(k, k->n[l.setp].in, h)) return false;
   const struct ptx_inst *setp = k->n[l.setp].in;
   l.counter = setp->ops[1].reg->num;

@@ -1,4 +1,4 @@
-/* unroll.c - loops of one block, as ptxas unrolls them: one whose count is known disappears where its copies stay
+/* unroll.c - loops, as ptxas unrolls them: one whose count is known disappears where its copies stay
  * small; the bodies of others are repeated, four times if the count is not known, then twice where two turns are left,
  * with what is left then for the loop as it was. Before and after the copies the counter is compared with the last
  * value from which all of them run. Which loops, and how many copies: loops.c.
@@ -14,6 +14,7 @@ enum { MOST_INDUCTIONS = 32, MOST_REGISTERS = 60000 };
 
 struct unroll {
   struct back *k;
+  uint32_t *only; /* by register: the block, + 1, of all that read or write it; NODE_NONE: several */
   struct node_list out;
   uint16_t *name; /* by register: its name in the copy that is made */
   uint8_t *kept;  /* by register: has the same name in all copies */
@@ -53,8 +54,10 @@ static void rename_def(struct unroll *u, struct ptx_opnd *o, uint32_t node, bool
 
 static void copy_body(struct unroll *u, const struct loop *l, bool drop_setp, bool last) {
   struct back *k = u->k;
-  const struct bblock *b = &k->b[l->block];
+  const struct bblock *b = &l->body;
+  uint32_t *place = ARENA_ARRAY(&k->scratch, uint32_t, b->end - b->first), from = u->out.nn;
   for (uint32_t i = b->first; i + 1 < b->end; i++) {
+    place[i - b->first] = u->out.nn;
     if (i == l->setp && drop_setp) continue;
     struct ptx_inst *c = back_copy(k, k->n[i].in);
     uint32_t dests = ptx_dests(c);
@@ -67,6 +70,9 @@ static void copy_body(struct unroll *u, const struct loop *l, bool drop_setp, bo
     uint32_t turn = k->n[i].turn ? k->n[i].turn : l->whole ? l->turn : 0;
     add_node(u, c)->turn = turn < UINT16_MAX ? (uint16_t)turn : UINT16_MAX;
   }
+  place[b->end - 1 - b->first] = u->out.nn;
+  for (uint32_t i = from; i < u->out.nn; i++)
+    if (u->out.n[i].in->op == OP_BRA) u->out.n[i].in->target = place[u->out.n[i].in->target - b->first];
 }
 
 static void find_local(struct unroll *u, const struct bblock *b) {
@@ -96,15 +102,15 @@ static enum access first_access(const struct back *k, const struct bblock *b, ui
 
 /* Is the register read on a way from the end of a loop that becomes straight code, before it is written? `met` and
  * `todo`: blocks. */
-static bool read_after(const struct back *k, uint32_t q, uint16_t r, uint8_t *met, uint32_t *todo) {
-  uint32_t n = 0;
+static bool read_after(const struct back *k, const struct loop *l, uint16_t r, uint8_t *met, uint32_t *todo) {
+  uint32_t n = 0, q = l->block;
   memset(met, 0, k->nb);
   todo[n++] = q;
   while (n) {
     uint32_t from = todo[--n];
     for (uint32_t s = 0; s < back_successors(k, from); s++) {
       uint32_t to = back_successor(k, from, s);
-      if (met[to] || (from == q && to == q)) continue; /* its own branch back goes */
+      if (met[to] || (from == q && to == l->head)) continue; /* its own branch back goes */
       met[to] = 1;
       enum access how = first_access(k, &k->b[to], r);
       if (how == ACCESS_READ) return true;
@@ -117,19 +123,19 @@ static bool read_after(const struct back *k, uint32_t q, uint16_t r, uint8_t *me
 /* Straight code ends with what is read after it; a loop's last copy is followed by its first. */
 static void find_after(struct unroll *u, const struct loop *l) {
   struct back *k = u->k;
-  const struct bblock *b = &k->b[l->block];
+  const struct bblock *b = &l->body;
   uint8_t *met = l->whole ? ARENA_ARRAY(&k->scratch, uint8_t, k->nb + 1) : NULL;
   uint32_t *todo = l->whole ? ARENA_ARRAY(&k->scratch, uint32_t, k->nb + 1) : NULL;
   for (uint32_t i = b->first; i < b->end; i++)
     for (uint32_t d = 0; d < k->n[i].ndef; d++) {
       uint16_t r = k->n[i].def[d];
-      u->after[r] = !l->whole || read_after(k, l->block, r, met, todo);
+      u->after[r] = !l->whole || read_after(k, l, r, met, todo);
     }
 }
 
 static void prepare_names(struct unroll *u, const struct loop *l) {
   struct back *k = u->k;
-  const struct bblock *b = &k->b[l->block];
+  const struct bblock *b = &l->body;
   for (uint32_t i = b->first; i < b->end; i++)
     for (uint32_t d = 0; d < k->n[i].ndef; d++) {
       uint16_t r = k->n[i].def[d];
@@ -139,7 +145,8 @@ static void prepare_names(struct unroll *u, const struct loop *l) {
   for (uint32_t i = b->first; i < b->end; i++)
     for (uint32_t d = 0; d < k->n[i].ndef; d++) {
       uint16_t r = k->n[i].def[d];
-      if (k->n[i].in->guard) u->kept[r] = true;
+      bool aside = !loop_each_turn(k, l, i) && u->only[r] != k->n[i].block + 1;
+      if (k->n[i].in->guard || aside) u->kept[r] = true;
       u->last[r] = i + 1;
     }
   find_local(u, b);
@@ -148,7 +155,7 @@ static void prepare_names(struct unroll *u, const struct loop *l) {
 
 /* A later loop may read registers of the same numbers, written in between. */
 static void forget_names(struct unroll *u, const struct loop *l) {
-  const struct bblock *b = &u->k->b[l->block];
+  const struct bblock *b = &l->body;
   for (uint32_t i = b->first; i < b->end; i++)
     for (uint32_t d = 0; d < u->k->n[i].ndef; d++) u->name[u->k->n[i].def[d]] = 0;
 }
@@ -156,12 +163,12 @@ static void forget_names(struct unroll *u, const struct loop *l) {
 /* Registers that the body adds a constant to, and the counter of a loop whose count is known. */
 static void begin(struct unroll *u, const struct loop *l) {
   struct back *k = u->k;
-  const struct bblock *b = &k->b[l->block];
+  const struct bblock *b = &l->body;
   for (uint32_t i = b->first, n = 0; i < b->end && n < MOST_INDUCTIONS; i++) {
     int64_t step;
     const struct ptx_inst *in = k->n[i].in;
     uint16_t r = k->n[i].ndef == 1 ? k->n[i].def[0] : 0;
-    if (!r || u->kept[r] || loop_induction(k, b, r, &step) == NODE_NONE) continue;
+    if (!r || u->kept[r] || loop_induction(k, l, r, &step) == NODE_NONE) continue;
     struct ptx_inst *c = back_copy(k, in);
     c->op = OP_MOV;
     c->nops = 2;
@@ -209,8 +216,9 @@ static struct ptx_opnd add_difference(struct unroll *u, const struct loop *l, co
   c->nmods = 0;
   c->op = OP_SUB;
   c->ntypes = 1;
-  c->types[0] = T_U32;
-  uint16_t r = back_register(k, T_B32); /* may move regs */
+  bool wide = back_wide(k, l->counter);
+  c->types[0] = wide ? T_U64 : T_U32;
+  uint16_t r = back_register(k, wide ? T_B64 : T_B32); /* may move regs */
   c->ops[0].reg = k->f->regs[r];
   c->ops[1] = *x;
   c->ops[2] = *y;
@@ -233,7 +241,7 @@ static struct ptx_reg *copies_follow(struct unroll *u, const struct loop *l, uin
     if (!zero) far = l->step > 0 ? add_difference(u, l, bound, &counter) : add_difference(u, l, &counter, bound);
     if (steps.imm < 0) steps.imm = -steps.imm;
     struct ptx_reg *p = add_comparison(u, l, M_GT, &far, &steps, NULL);
-    u->out.n[u->out.nn - 1].in->types[0] = T_U32;
+    u->out.n[u->out.nn - 1].in->types[0] = back_wide(k, l->counter) ? T_U64 : T_U32;
     return p;
   }
   if (!before) return add_comparison(u, l, l->cond, &counter, last, NULL);
@@ -323,6 +331,10 @@ static void finish(struct unroll *u, const uint32_t *to, const struct fix *f, ui
 
 /* ---- loops that are entered at their test ---- */
 
+static void note_block(struct unroll *u, uint16_t r, uint32_t block) {
+  u->only[r] = !u->only[r] || u->only[r] == block + 1 ? block + 1 : NODE_NONE;
+}
+
 static struct unroll begin_copies(struct back *k) {
   uint32_t n = k->nregs + 1;
   struct unroll u = {.k = k};
@@ -331,6 +343,11 @@ static struct unroll begin_copies(struct back *k) {
   u.last = ARENA_ARRAY(&k->scratch, uint32_t, n);
   u.local = ARENA_ARRAY(&k->scratch, uint8_t, n);
   u.after = ARENA_ARRAY(&k->scratch, uint8_t, n);
+  u.only = ARENA_ARRAY(&k->scratch, uint32_t, n);
+  for (uint32_t i = 0; i < k->nn; i++) {
+    for (uint32_t d = 0; d < k->n[i].ndef; d++) note_block(&u, k->n[i].def[d], k->n[i].block);
+    for (uint32_t q = 0; q < k->n[i].nuse; q++) note_block(&u, k->n[i].use[q], k->n[i].block);
+  }
   return u;
 }
 
@@ -356,7 +373,7 @@ static void rotate(struct back *k) {
     bool last = i + 1 == k->b[q].end;
     to[i] = u.out.nn;
     if (last && entered[q + 1]) {
-      const struct loop test = {.block = q + 2};
+      const struct loop test = {.head = q + 2, .block = q + 2, .body = k->b[q + 2]};
       prepare_names(&u, &test);
       copy_body(&u, &test, false, true);
       continue;
@@ -383,7 +400,7 @@ static bool unroll_loops(struct back *k, bool nests) {
     if (loop_find(k, q, &loops[n]) && (!nests || (loops[n].nest && loops[n].whole))) any |= loops[n++].whole;
   if (!n) return false;
   for (uint32_t q = 0; q < n; q++) {
-    uint32_t size = k->b[loops[q].block].end - k->b[loops[q].block].first;
+    uint32_t size = loops[q].body.end - loops[q].body.first;
     most += (loops[q].copies + 2) * size + 2 * MOST_INDUCTIONS + 20;
   }
   if (k->nregs + most > MOST_REGISTERS) return false;
@@ -392,15 +409,15 @@ static bool unroll_loops(struct back *k, bool nests) {
   uint32_t *to = ARENA_ARRAY(&k->scratch, uint32_t, k->nn + 1);
   uint8_t *old = ARENA_ARRAY(&k->scratch, uint8_t, most + 1);
   for (uint32_t i = 0, q = 0; i < k->nn; i++) {
-    if (q < n && i == k->b[loops[q].block].first) {
+    if (q < n && i == loops[q].body.first) {
       const struct loop *l = &loops[q++];
       uint32_t at = u.out.nn;
       if (!l->trips) {
         repeat(&u, l, f, &nf);
       } else { /* nothing is left of it */
         repeat_known(&u, l, f, &nf);
-        for (uint32_t x = i; x < k->b[l->block].end; x++) to[x] = at;
-        i = k->b[l->block].end - 1;
+        for (uint32_t x = i; x < l->body.end; x++) to[x] = at;
+        i = l->body.end - 1;
         continue;
       }
     }
