@@ -339,6 +339,7 @@ static uint32_t choose(const struct sched *s, const uint32_t *ready, uint32_t n,
     struct candidate c = candidate(s, i, clock, end);
     bool better, tight = c.tight || b.tight;
     if (!q) better = true;
+    else if (!s->limit && c.growth != b.growth) better = c.growth < b.growth;
     else if (tight && c.growth > 0 && b.growth > 0 && c.tight == b.tight)
       better = i < ready[best]; /* as in the text, to be free again soon */
     else if (tight && (c.growth > 0 || b.growth > 0)) better = c.growth < b.growth;
@@ -472,11 +473,19 @@ static bool fits(struct sched *s, const struct live *l, uint32_t goal, uint32_t 
   return least <= goal;
 }
 
+/* The registers of the order in which what frees most goes first, or takes fewest. */
+static uint32_t fewest(struct sched *s, const struct live *l, uint32_t *seq, uint16_t *bank) {
+  s->limit = 0;
+  s->price = STRICT;
+  s->as_text = true;
+  return schedule_all(s, l, seq, bank);
+}
+
 /* A kernel whose text fits with all warps of the SM resident keeps them (ptxas 11.8), if its schedule fits, too. */
 void back_schedule(struct back *k) {
   uint16_t *bank = ARENA_ARRAY(&k->scratch, uint16_t, k->nregs + 1);
   struct sched s = {.k = k};
-  uint32_t text = back_registers(k, bank, false), all = back_most_registers(k, 0), goal = limit_of(k, text);
+  uint32_t text = back_registers(k, bank, false), all = back_most_registers(k, 0);
   struct live l = back_liveness(k);
   uint32_t *seq = ARENA_ARRAY(&k->scratch, uint32_t, k->nn + 1), *best = ARENA_ARRAY(&k->scratch, uint32_t, k->nn + 1);
   s.last_def = ARENA_ARRAY(&k->scratch, uint32_t, k->nregs + 1);
@@ -485,6 +494,10 @@ void back_schedule(struct back *k) {
   s.left = ARENA_ARRAY(&k->scratch, uint16_t, k->nregs + 1);
   s.later = ARENA_ARRAY(&k->scratch, uint16_t, k->nregs + 1);
   s.value = ARENA_ARRAY(&k->scratch, uint32_t, k->nregs + 1);
+  uint32_t least = fewest(&s, &l, seq, bank);
+  k->seq = NULL;
+  if (least < text) text = least;
+  uint32_t goal = limit_of(k, text);
   bool done = text <= all && all < goal && fits(&s, &l, all, seq, best, bank);
   if (!done) fits(&s, &l, goal, seq, best, bank);
   k->seq = best;

@@ -204,6 +204,30 @@ static void zeros_come_in_pairs(void **state) {
   }
 }
 
+/* `loads` of 16 bytes at the begin and sums of their words behind: loads wait until all warps stay resident (ptxas 11.8
+ * and 13.0 take 32 registers for each of these).
+ */
+static void loads_wait_where_registers_cost_warps(void **state) {
+  (void)state;
+  static const int numbers[] = {7, 8, 10, 12};
+  static char body[1 << 14];
+  for (size_t n = 0; n < sizeof numbers / sizeof *numbers; n++) {
+    int at = snprintf(body, sizeof body,
+                      "ld.param.u64 %%rd1, [p];\nmov.u32 %%r1, %%tid.x;\nmul.wide.u32 %%rd3, %%r1, 1024;\n"
+                      "add.s64 %%rd4, %%rd1, %%rd3;\n.reg .f32 %%w<64>, %%s;\n");
+    for (int i = 0; i < numbers[n]; i++)
+      at +=
+          snprintf(body + at, sizeof body - (size_t)at, "ld.global.v4.f32 {%%w%d, %%w%d, %%w%d, %%w%d}, [%%rd4+%d];\n",
+                   4 * i, 4 * i + 1, 4 * i + 2, 4 * i + 3, 16 * i);
+    at += snprintf(body + at, sizeof body - (size_t)at, "mov.f32 %%s, 0f3F800000;\n");
+    for (int i = 0; i < 8 * numbers[n]; i++)
+      at += snprintf(body + at, sizeof body - (size_t)at, "fma.rn.f32 %%s, %%w%d, %%s, %%w%d;\n", i / 8 * 4 + i % 4,
+                     i / 8 * 4 + (i + 1 + i % 8 / 4) % 4);
+    snprintf(body + at, sizeof body - (size_t)at, "st.global.f32 [%%rd4], %%s;\nret;\n");
+    for (uint32_t sm = 70; sm <= 90; sm += 10) assert_in_range(compile(body, sm).regs, 24, 32);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(loads_rise_above_stores_that_they_cannot_meet),
@@ -214,6 +238,7 @@ int main(void) {
       cmocka_unit_test(guarded_loads_replace_in_place),
       cmocka_unit_test(sums_with_variables_are_offsets),
       cmocka_unit_test(zeros_come_in_pairs),
+      cmocka_unit_test(loads_wait_where_registers_cost_warps),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
