@@ -66,6 +66,12 @@ static bool upper_bits(const struct ptx_inst *i) {
   return i->op == OP_SHR && ptx_type_bytes[i->types[0]] == 4 && i->ops[2].kind == OK_IMM && i->ops[2].imm > 0 &&
          i->ops[2].imm < 32;
 }
+/* It adds a word that is turned by a number, too. */
+static bool turned(const struct ptx_inst *i) {
+  if (i->op != OP_SHF || i->nops != 4 || i->ops[1].kind != OK_REG || i->ops[2].kind != OK_REG) return false;
+  if (i->ops[1].reg != i->ops[2].reg || i->ops[1].sel || i->ops[2].sel) return false;
+  return i->ops[3].kind == OK_IMM && i->ops[3].imm > 0 && i->ops[3].imm < 32;
+}
 static bool plain_sum(const struct ptx_inst *i, uint32_t bytes) {
   return (i->op == OP_ADD || i->op == OP_SUB) && is_int(i, bytes) && !ptx_has(i, M_CC) && !ptx_has(i, M_SAT);
 }
@@ -95,7 +101,9 @@ static void sum32(struct select *s, struct node *u) {
     const struct ptx_opnd *other = &u->in->ops[3 - q];
     bool minus = u->in->op == OP_SUB && q == 2;
     bool mul = plain_mul(c->in) && (!minus || c->in->ops[2].kind == OK_IMM);
-    bool shift = ((shift_by_constant(c->in, 4) && c->in->ops[2].imm < 32) || upper_bits(c->in)) && !minus;
+    bool shift = ((shift_by_constant(c->in, 4) && c->in->ops[2].imm < 32) || upper_bits(c->in) ||
+                  (turned(c->in) && u->in->op == OP_ADD)) &&
+                 !minus;
     bool sum = plain_sum(c->in, 4) && constants_in(k, c->in) + constant_operand(k, other) <= 1;
     if (!mul && !shift && !sum) continue;
     absorb(s, c);
@@ -237,20 +245,59 @@ static bool is_logic(const struct ptx_inst *i) {
   return (i->op == OP_AND || i->op == OP_OR || i->op == OP_XOR || i->op == OP_NOT) && i->types[0] != T_PRED;
 }
 
+static bool same_input(const struct ptx_opnd *x, const struct ptx_opnd *y) {
+  if (x->kind != y->kind) return false;
+  return x->kind == OK_REG ? x->reg == y->reg && !x->sel && !y->sel : x->kind == OK_IMM && x->imm == y->imm;
+}
+
+/* What goes into the node and the logic that is part of it, each once; `first`, `second`: children that would be part,
+ * too. Returns how many there are; beyond MOST_INPUTS it need not be exact. */
+enum { MOST_INPUTS = 3 };
+static uint32_t logic_inputs(const struct back *k, const struct node *u, const struct node *first,
+                             const struct node *second, const struct ptx_opnd **in, uint32_t n) {
+  for (uint32_t q = 1; q <= (u->in->op == OP_NOT ? 1u : 2u); q++) {
+    const struct ptx_opnd *o = &u->in->ops[q];
+    const struct node *c = def_node(k, o);
+    bool part =
+        c && is_logic(c->in) && (c->role == ROLE_FREE ? k->r[o->reg->num].uses == 1 : c == first || c == second);
+    if (part) {
+      n = logic_inputs(k, c, NULL, NULL, in, n);
+      continue;
+    }
+    uint32_t x = 0;
+    while (x < n && x < MOST_INPUTS && !same_input(in[x], o)) x++;
+    if (x < n) continue;
+    if (n < MOST_INPUTS) in[n] = o;
+    n++;
+  }
+  return n;
+}
+
+/* Do these children fit into the node's three inputs? Then they are part of it. */
+static bool takes(struct select *s, struct node *u, struct node *first, struct node *second) {
+  const struct ptx_opnd *in[MOST_INPUTS];
+  uint32_t n = logic_inputs(s->k, u, first, second, in, 0), constants = 0;
+  if (n > MOST_INPUTS) return false;
+  for (uint32_t x = 0; x < n; x++) constants += constant_operand(s->k, in[x]);
+  if (constants > 1) return false;
+  absorb(s, first);
+  if (second) absorb(s, second);
+  s->inputs[u - s->k->n] = (uint8_t)n;
+  return true;
+}
+
 static void logic(struct select *s, struct node *u) {
   struct back *k = s->k;
-  uint32_t operands = u->in->op == OP_NOT ? 1 : 2, at = (uint32_t)(u - k->n);
-  s->inputs[at] = (uint8_t)operands;
-  for (uint32_t q = 1; q <= operands; q++) {
-    struct node *c = child(k, u, &u->in->ops[q]);
-    if (!c || !is_logic(c->in) || ptx_type_bytes[c->in->types[0]] != ptx_type_bytes[u->in->types[0]]) continue;
-    uint32_t n = s->inputs[at] - 1u + s->inputs[c - k->n];
-    if (n > 3) continue;
-    uint32_t consts = constants_in(k, u->in) + constants_in(k, c->in);
-    if (consts > 1) continue;
-    absorb(s, c);
-    s->inputs[at] = (uint8_t)n;
+  uint32_t operands = u->in->op == OP_NOT ? 1 : 2;
+  struct node *c[2] = {NULL, NULL};
+  s->inputs[u - k->n] = (uint8_t)operands;
+  for (uint32_t q = 0; q < operands; q++) {
+    struct node *x = child(k, u, &u->in->ops[q + 1]);
+    if (x && is_logic(x->in) && ptx_type_bytes[x->in->types[0]] == ptx_type_bytes[u->in->types[0]]) c[q] = x;
   }
+  if (c[0] && c[1] && takes(s, u, c[0], c[1])) return;
+  for (uint32_t q = 0; q < operands; q++)
+    if (c[q]) takes(s, u, c[q], NULL);
 }
 
 /* ---- predicates ---- */

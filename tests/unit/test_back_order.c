@@ -228,6 +228,40 @@ static void loads_wait_where_registers_cost_warps(void **state) {
   }
 }
 
+static uint32_t named(const struct code *c, const char *name) {
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < c->n; i++) n += !strcmp(c->at[i].name, name);
+  return n;
+}
+
+/* Logic of three values is one instruction, whatever its form; a word that is turned is added by LEA.HI (ptxas 11.8 and
+ * 13.0). */
+static void logic_of_three_values_and_turned_sums(void **state) {
+  (void)state;
+#define VALUES "ld.param.u64 %rd1, [p];\nld.global.v4.u32 {%r1, %r2, %r3, %r4}, [%rd1];\n"
+#define WRITTEN "st.global.u32 [%rd1], %r9;\nret;\n"
+  static const struct {
+    const char *text;
+    uint32_t logic, shifts, leas;
+  } cases[] = {
+      {"and.b32 %r5, %r1, %r2;\nnot.b32 %r6, %r1;\nand.b32 %r7, %r6, %r3;\nor.b32 %r9, %r5, %r7;\n", 1, 0, 0},
+      {"or.b32 %r5, %r2, %r3;\nand.b32 %r6, %r1, %r5;\nand.b32 %r7, %r2, %r3;\nor.b32 %r9, %r6, %r7;\n", 1, 0, 0},
+      {"and.b32 %r5, %r1, %r2;\nand.b32 %r6, %r3, %r4;\nor.b32 %r9, %r5, %r6;\n", 2, 0, 0},
+      {"and.b32 %r5, %r1, 255;\nand.b32 %r6, %r2, 65280;\nor.b32 %r9, %r5, %r6;\n", 2, 0, 0},
+      {"shf.l.wrap.b32 %r5, %r1, %r1, 7;\nadd.s32 %r9, %r5, %r2;\n", 0, 0, 1},
+      {"shf.l.wrap.b32 %r5, %r1, %r1, 7;\nsub.s32 %r9, %r5, %r2;\n", 0, 1, 0},
+      {"shf.l.wrap.b32 %r5, %r1, %r2, 7;\nadd.s32 %r9, %r5, %r2;\n", 0, 1, 0},
+  };
+  for (size_t q = 0; q < sizeof cases / sizeof *cases; q++) {
+    char body[1024];
+    snprintf(body, sizeof body, "%s%s%s", VALUES, cases[q].text, WRITTEN);
+    struct code c = compile(body, 80);
+    assert_int_equal(named(&c, "LOP3"), cases[q].logic);
+    assert_int_equal(named(&c, "SHF"), cases[q].shifts);
+    assert_int_equal(named(&c, "LEA"), cases[q].leas);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(loads_rise_above_stores_that_they_cannot_meet),
@@ -239,6 +273,7 @@ int main(void) {
       cmocka_unit_test(sums_with_variables_are_offsets),
       cmocka_unit_test(zeros_come_in_pairs),
       cmocka_unit_test(loads_wait_where_registers_cost_warps),
+      cmocka_unit_test(logic_of_three_values_and_turned_sums),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
