@@ -4,14 +4,26 @@
 
 #include "back/back_impl.h"
 
-static bool differs(const struct back *k, const struct node *n) { /* between the lanes of a warp */
+static bool of_lane(enum ptx_sreg r) {
+  return r <= SR_TID_Z || r == SR_LANEID || (r >= SR_LANEMASK_EQ && r <= SR_LANEMASK_GT);
+}
+
+/* Results that all lanes of a warp share, whatever they give: votes, sums of a warp, the value of one known lane. */
+static bool is_shared(const struct ptx_inst *i) {
+  if (i->op == OP_SHFL) return ptx_has(i, M_IDX) && i->nops > 2 && i->ops[2].kind == OK_IMM;
+  return i->op == OP_VOTE || i->op == OP_REDUX;
+}
+
+/* Does what it gives differ between the lanes of a warp? Loads from one address do not, but in local memory. */
+static bool differs(const struct back *k, const struct node *n) {
   const struct ptx_inst *i = n->in;
+  if (is_shared(i)) return false;
   for (uint32_t u = 0; u < n->nuse; u++)
     if (k->r[n->use[u]].lanes) return true;
   for (uint32_t q = 0; q < i->nops; q++)
-    if (i->ops[q].kind == OK_SREG && (i->ops[q].sreg <= SR_TID_Z || i->ops[q].sreg == SR_LANEID)) return true;
+    if (i->ops[q].kind == OK_SREG && of_lane(i->ops[q].sreg)) return true;
   uint8_t kind = ptx_ops[i->op].kind;
-  return kind == KIND_ATOM || (kind == KIND_LOAD && n->order);
+  return kind == KIND_ATOM || (kind == KIND_LOAD && n->order && n->space == SPACE_LOCAL);
 }
 
 /* ---- barriers ---- */
