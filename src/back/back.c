@@ -45,7 +45,7 @@ bool back_compile(struct ptx_module *m, struct ptx_func *f, const struct back_ta
   back_select(&k);
   back_operands(&k);
   back_coalesce(&k);
-  back_uniform(&k);
+  back_uniform_sets(&k);
   back_balance(&k);
   back_schedule(&k);
   back_emit(&k);

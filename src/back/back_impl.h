@@ -8,8 +8,9 @@
 
 /* The stack pointer, and two that the machine keeps since Volta (cuobjdump counts them). */
 enum { RESERVED_REGISTERS = 3 };
-/* The compute capability since which no instruction has an operand in the constant bank. */
-enum { NO_BANK_OPERANDS = 90 };
+/* The compute capabilities since which there is a uniform datapath, and no instruction has an operand in the constant
+ * bank. */
+enum { UNIFORM_DATAPATH = 75, NO_BANK_OPERANDS = 90 };
 enum { NODE_NONE = 0xFFFFFFFFu, MAX_SEQ = 40, MAX_SRC = 24 };
 
 enum role {
@@ -224,12 +225,27 @@ bool back_pairs(const struct ptx_inst *i);
 void back_select(struct back *k);
 /* halves.c: values of 16 bits, part of back_select */
 void back_halves(struct back *k);
+/* leaves.c: what a machine instruction reads, with what is part of it. Registers join its sources, constants are
+ * counted. */
+struct leaves {
+  uint16_t konst[16]; /* registers that hold constants */
+  int64_t imm[16];
+  uint32_t nkonst, nimm;
+};
+void back_add_source(struct node *u, uint16_t r);
+void back_leaf(const struct back *k, struct node *u, uint16_t r, struct leaves *l, uint32_t deep); /* deep: 0 */
+void back_leaves(const struct back *k, struct node *u, struct leaves *l); /* without its address and its guard */
+/* The definition of a register that is part of its readers, or NULL. */
+const struct node *back_part(const struct back *k, uint16_t r);
+/* uniform.c: values in uniform registers, since Turing. back_uniform is part of back_select, the other comes after
+ * back_operands. */
+void back_uniform(struct back *k);
+void back_uniform_sets(struct back *k);
 /* operands.c. Afterwards branches name blocks, not nodes. */
 void back_operands(struct back *k);
 /* coalesce.c: copies whose two registers become one; after back_operands */
 void back_coalesce(struct back *k);
 /* pipes.c */
-void back_uniform(struct back *k); /* values made of what all lanes share, since Turing */
 void back_balance(struct back *k);
 /* sched.c */
 void back_schedule(struct back *k);

@@ -1,5 +1,6 @@
 /* bytes.c - vectors of bytes and half-words in memory: registers of 32 bits hold them, PRMT takes a byte out of one and
- * puts them together. Products of 16 bits are those of 32. What ptxas 11.8 does for sm_70 and sm_80, 13.0 for sm_90.
+ * puts them together. Vectors of parameters are parameters by themselves. Products of 16 bits are those of 32. What
+ * ptxas 11.8 does for sm_70 and sm_80, 13.0 for sm_90.
  *
  * Approximation: a half-word that is loaded stays a register of its own, which only its use as an integer costs an
  * instruction (select.c).
@@ -61,6 +62,20 @@ static bool load_bytes(struct making *m, const struct ptx_inst *of) {
   return true;
 }
 
+/* Words of the constant bank at an address that the instruction names: each an operand of what reads it. */
+static bool load_constants(struct making *m, const struct ptx_inst *of) {
+  uint32_t bytes = element_bytes(of, OP_LD);
+  bool bank = ptx_has(of, M_PARAM) || ptx_has(of, M_PARAM_ENTRY) || ptx_has(of, M_CONST);
+  if (bytes < 4 || !bank || of->guard || of->ops[1].reg || !of->ops[1].var) return false;
+  for (uint32_t q = 0; q < of->ops[0].n; q++) {
+    if (of->ops[0].vec[q].kind != OK_REG) continue;
+    struct ptx_inst *i = put_words(m, (enum ptx_type)of->types[0], 1, &of->ops[0].vec[q]);
+    i->ops[1].imm += q * bytes;
+    back_touch(m->k, &m->out.n[m->out.nn - 1]);
+  }
+  return true;
+}
+
 static bool store_vector(struct making *m, const struct ptx_inst *of) {
   uint32_t bytes = element_bytes(of, OP_ST), n = bytes ? of->ops[1].n : 0, words = n * bytes > 4 ? 2 : 1;
   if (bytes != 1 && bytes != 2) return false;
@@ -105,7 +120,7 @@ static bool multiply(struct making *m, const struct ptx_inst *of) {
 }
 
 static bool take_parts(void *ctx, const struct node *n) {
-  return load_bytes(ctx, n->in) || store_vector(ctx, n->in) || multiply(ctx, n->in);
+  return load_constants(ctx, n->in) || load_bytes(ctx, n->in) || store_vector(ctx, n->in) || multiply(ctx, n->in);
 }
 
 void back_bytes(struct back *k) {

@@ -7,7 +7,7 @@
 
 #include "back/back_impl.h"
 
-enum { UNIFORM_LOADS = 75, DESCRIPTORS = 80 /* compute capabilities */, IMMS = 64, LITERALS = 256 };
+enum { DESCRIPTORS = 80 /* the compute capability since which */, IMMS = 64, LITERALS = 256 };
 
 /* A double-precision number whose lower word is not zero, since Hopper: two moves make a pair of it. */
 struct literal {
@@ -15,6 +15,12 @@ struct literal {
   uint32_t block, move; /* where, and which of `made` */
   bool uniform;         /* a pair of uniform registers, else one of the thread's */
   bool parted;          /* made where lanes may be apart: uniform, it serves its own block alone */
+};
+
+/* A load of a word of the constant bank that stands before a loop of one block. */
+struct loaded {
+  uint32_t move, loop; /* which of `made`; NODE_NONE: others read it, too */
+  uint16_t reg;
 };
 
 struct operands {
@@ -31,52 +37,9 @@ struct operands {
   uint32_t nimms, nearly; /* the last IMMS numbers in registers, and those of the first block */
   struct literal literals[LITERALS];
   uint32_t nliterals;
+  struct loaded *loaded; /* loads of the bank that stand before a loop of one block */
+  uint32_t nloaded, cap_loaded;
 };
-
-static void add_source(struct node *u, uint16_t r) {
-  for (uint32_t q = 0; q < u->nsrc; q++)
-    if (u->src[q] == r) return;
-  if (u->nsrc < MAX_SRC) u->src[u->nsrc++] = r;
-}
-
-/* What a reader of register `r` reads: constants are counted, what is absorbed is its own operands. */
-struct leaves {
-  uint16_t konst[16];
-  int64_t imm[16];
-  uint32_t nkonst, nimm;
-};
-
-static void leaf(struct operands *s, struct node *u, uint16_t r, struct leaves *l, uint32_t deep);
-
-static void immediates(const struct ptx_inst *i, struct leaves *l) {
-  bool shift = i->op == OP_SHL || i->op == OP_SHR || i->op == OP_BFE || i->op == OP_PRMT || i->op == OP_SHFL ||
-               i->op == OP_LOP3 || i->op == OP_SHF || i->op == OP_BFI || i->op == OP_BAR || i->op == OP_BARRIER;
-  uint32_t dests = ptx_dests(i);
-  for (uint32_t q = dests; q < i->nops && !shift; q++)
-    if (i->ops[q].kind == OK_IMM && i->ops[q].imm && l->nimm < 16) l->imm[l->nimm++] = i->ops[q].imm;
-}
-
-static void leaves_of(struct operands *s, struct node *u, const struct node *c, struct leaves *l, uint32_t deep) {
-  for (uint32_t q = 0; q < c->nuse; q++) leaf(s, u, c->use[q], l, deep);
-  if (c->role == ROLE_COST || c->in->op != OP_CVT) immediates(c->in, l);
-}
-
-static void leaf(struct operands *s, struct node *u, uint16_t r, struct leaves *l, uint32_t deep) {
-  struct back *k = s->k;
-  const struct fact *f = &k->r[r];
-  if (f->konst) {
-    if (f->konst == K_IMM && !f->imm && !back_named(k, r)) return; /* the zero register */
-    for (uint32_t q = 0; q < l->nkonst; q++)
-      if (l->konst[q] == r) return;
-    if (l->nkonst < 16) l->konst[l->nkonst++] = r;
-    return;
-  }
-  if (f->def != NODE_NONE && k->n[f->def].role == ROLE_FREE && !f->same && deep < 8) {
-    leaves_of(s, u, &k->n[f->def], l, deep + 1);
-    return;
-  }
-  add_source(u, back_same(k, r));
-}
 
 /* The line of the constant banks in which a constant lies, + 1; 0: it is part of the instruction. The sizes of grid and
  * CTA come first, then the parameters (cuobjdump); addresses of variables and variables in constant memory have banks
@@ -131,23 +94,100 @@ static uint32_t before_loops(const struct back *k, uint32_t block) {
   return block;
 }
 
-/* The constant of a register in a register, one move for all readers of a block; `early`: before its loops. Since
- * Hopper a load of the bank: of 32 bits one for all blocks that it dominates, before loops of one block. */
-static uint16_t in_register(struct operands *s, uint32_t block, uint16_t r, bool early) {
+/* The innermost loop around a block, a span of text: its first and last block. False: there is none, or it has loops
+ * within. */
+static bool innermost_loop(const struct back *k, uint32_t block, uint32_t *first, uint32_t *last) {
+  bool found = false;
+  for (uint32_t q = block; q < k->nb; q++)
+    for (uint32_t s = 0; s < k->b[q].nsucc; s++) {
+      uint32_t to = k->b[q].succ[s];
+      if (to > block || k->n[k->b[q].end - 1].once || (found && to < *first)) continue;
+      *first = to, *last = q;
+      found = true;
+    }
+  for (uint32_t q = *first; found && q <= *last; q++)
+    if (k->b[q].depth != k->b[block].depth) return false;
+  return found;
+}
+
+/* Since Hopper a load of the bank stands before the innermost loop around its readers, unless that has loops within. */
+static uint32_t home_of_load(const struct back *k, uint32_t block) {
+  uint32_t first = 0, last = 0, depth = k->b[block].depth;
+  if (!depth || !graph_reached(&k->dom, block) || !innermost_loop(k, block, &first, &last)) return block;
+  while (k->b[block].depth >= depth && k->dom.idom[block] != block) block = k->dom.idom[block];
+  return block;
+}
+
+static void note_loaded(struct operands *s, uint32_t loop, uint16_t r) {
+  if (s->nloaded == s->cap_loaded) {
+    struct loaded *l = ARENA_ARRAY(&s->k->scratch, struct loaded, s->cap_loaded = 2 * s->cap_loaded + 16);
+    if (s->nloaded) memcpy(l, s->loaded, s->nloaded * sizeof *l);
+    s->loaded = l;
+  }
+  s->loaded[s->nloaded++] = (struct loaded){.move = s->nmade - 1, .loop = loop, .reg = r};
+}
+
+/* A word of the bank in registers, since Hopper: one load for all that its place serves, of 64 bits the readers of one
+ * place. */
+static uint16_t loaded_in_register(struct operands *s, uint32_t block, uint16_t r) {
   static const uint8_t load[] = {MO_LDC};
-  bool loaded = s->k->t->sm >= NO_BANK_OPERANDS && s->k->r[r].konst == K_BANK;
-  bool bank = s->k->t->sm < NO_BANK_OPERANDS || (loaded && !back_wide(s->k, r));
-  early |= loaded;
+  struct back *k = s->k;
+  uint32_t home = home_of_load(k, block);
+  uint32_t loop = home != block && is_loop(k, block) ? block : NODE_NONE;
+  bool wide = back_wide(k, r);
+  bool serves = s->moved_in[r] && (wide ? s->moved_in[r] == home + 1 : back_dominates(k, s->moved_in[r] - 1u, home));
+  for (uint32_t q = s->nloaded; serves && q-- > 0;)
+    if (s->made[s->loaded[q].move].fresh == s->moved[r] && s->loaded[q].loop != loop) s->loaded[q].loop = NODE_NONE;
+  if (serves) return s->moved[r];
+  s->moved_in[r] = (uint16_t)(home + 1);
+  s->moved[r] = new_move(s, home, wide);
+  struct node *m = &s->made[s->nmade - 1];
+  m->operand = operand_of(k, r);
+  m->ops = load;
+  m->nops = 1;
+  if (loop != NODE_NONE) note_loaded(s, loop, r);
+  return s->moved[r];
+}
+
+/* The constant of a register in a register, one move for all readers of a block; `early`: before its loops. */
+static uint16_t in_register(struct operands *s, uint32_t block, uint16_t r, bool early) {
+  bool loads = s->k->t->sm >= NO_BANK_OPERANDS;
+  if (loads && s->k->r[r].konst == K_BANK) return loaded_in_register(s, block, r);
   if (early && is_loop(s->k, block)) block = before_loops(s->k, block);
-  if (bank && s->moved_in[r] && back_dominates(s->k, s->moved_in[r] - 1u, block)) return s->moved[r];
+  if (!loads && s->moved_in[r] && back_dominates(s->k, s->moved_in[r] - 1u, block)) return s->moved[r];
   if (s->moved_in[r] != (uint16_t)(block + 1)) {
     s->moved_in[r] = (uint16_t)(block + 1);
     s->moved[r] = new_move(s, block, back_wide(s->k, r));
-    struct node *m = &s->made[s->nmade - 1];
-    m->operand = operand_of(s->k, r);
-    if (s->k->t->sm >= NO_BANK_OPERANDS && s->k->r[r].konst == K_BANK) m->ops = load, m->nops = 1;
+    s->made[s->nmade - 1].operand = operand_of(s->k, r);
   }
   return s->moved[r];
+}
+
+/* A loop of one block is of memory where a fifth of its instructions load from global memory: there the loads of the
+ * bank are part of it, and take no register elsewhere (ptxas 13). One narrower than the widest counts for less. */
+static bool is_of_memory(const struct back *k, uint32_t loop, uint32_t loads) {
+  uint32_t all = loads, widest = 4, weight = 0;
+  for (uint32_t pass = 0; pass < 2; pass++)
+    for (uint32_t i = k->b[loop].first; i < k->b[loop].end; i++) {
+      const struct node *n = &k->n[i];
+      if (n->role != ROLE_COST) continue;
+      all += pass ? n->nops : 0;
+      if (n->in->op != OP_LD || (n->space != SPACE_GLOBAL && n->space != SPACE_GENERIC)) continue;
+      uint32_t bytes = ptx_type_bytes[n->in->types[0]] * (n->in->ops[0].kind == OK_VEC ? n->in->ops[0].n : 1u);
+      if (!pass) widest = bytes > widest ? bytes : widest;
+      else weight += 16 + 64 * (bytes > 4 ? bytes : 4) / widest;
+    }
+  return widest == 4 ? 16 * (all + 4) <= weight : 16 * all <= weight + 64;
+}
+
+/* The loads that stand before a loop of memory go into it. */
+static void settle_loaded(struct operands *s) {
+  for (uint32_t q = 0; q < s->nloaded; q++) {
+    uint32_t loop = s->loaded[q].loop, n = 0;
+    if (loop == NODE_NONE) continue;
+    for (uint32_t p = 0; p < s->nloaded; p++) n += s->loaded[p].loop == loop;
+    if (is_of_memory(s->k, loop, n)) s->made[s->loaded[q].move].block = loop;
+  }
 }
 
 /* The same in a uniform register, which is none of the thread's, for all blocks that the load dominates. */
@@ -267,7 +307,7 @@ static void literals(struct operands *s, struct node *u, struct leaves *l) {
     for (uint32_t p = 0; p < n; p++) twice |= p != q && found[p] == found[q];
     const struct literal *at = literal_in_registers(s, u->block, found[q], room && !twice);
     room &= !at->uniform;
-    add_source(u, s->made[at->move].fresh);
+    back_add_source(u, s->made[at->move].fresh);
   }
 }
 
@@ -297,9 +337,9 @@ static void place_address(struct operands *s, struct node *u, const struct ptx_o
   }
   struct node tmp = {.nsrc = 0};
   struct leaves l = {.nkonst = 0};
-  leaf(s, &tmp, r, &l, 0);
+  back_leaf(k, &tmp, r, &l, 0);
   u->addr = tmp.nsrc ? tmp.src[0] : 0;
-  for (uint32_t q = 1; q < tmp.nsrc; q++) add_source(u, tmp.src[q]);
+  for (uint32_t q = 1; q < tmp.nsrc; q++) back_add_source(u, tmp.src[q]);
   for (uint32_t q = 0; q < l.nkonst && !tmp.nsrc; q++)
     u->addr = in_register(s, u->block, l.konst[q], s->k->t->sm < NO_BANK_OPERANDS);
 }
@@ -315,24 +355,31 @@ static void coordinates(struct operands *s, struct node *u, const struct ptx_opn
     uint16_t copy = new_move(s, u->block, false);
     struct node *m = &s->made[s->nmade - 1];
     m->src[m->nsrc++] = back_same(k, r);
-    add_source(u, copy);
+    back_add_source(u, copy);
   }
 }
 
 /* A word of the constant bank in the instruction: an operand, and since Hopper a uniform register. */
 static void bank_operand(struct operands *s, struct node *u, uint16_t r) {
-  static const uint8_t load[] = {MO_LDC};
+  static const uint8_t load[] = {MO_LDC}, uniform[] = {MO_ULDC};
   if (s->k->t->sm < NO_BANK_OPERANDS || s->k->r[r].konst != K_BANK) {
     uint8_t operand = operand_of(s->k, r);
     if (operand) u->operand = operand;
-  } else if (u->ops[u->nops - 1] == MO_MOV) {
+  } else if (u->ops[u->nops - 1] == MO_MOV || u->ops[u->nops - 1] == MO_UMOV) {
     u->operand = operand_of(s->k, r);
-    u->ops = load;
+    u->ops = u->ops[u->nops - 1] == MO_MOV ? load : uniform;
     u->nops = 1;
   } else {
     bool is_float = ptx_type_kinds[u->in->types[0]] == 'f' && ptx_ops[u->in->op].kind == KIND_ALU;
-    add_source(u, in_uniform_register(s, u->block, r, is_float));
+    back_add_source(u, in_uniform_register(s, u->block, r, is_float));
   }
+}
+
+/* Does an instruction of the thread's read a value of several definitions in a uniform register? */
+static bool reads_counter(const struct back *k, const struct node *u) {
+  bool reads = false;
+  for (uint32_t q = 0; q < u->nsrc; q++) reads |= k->r[u->src[q]].uniform;
+  return reads && mach_infos[u->ops[u->nops - 1]].cls != MC_UNIFORM;
 }
 
 /* Numbers come first. */
@@ -343,20 +390,24 @@ static void constants(struct operands *s, struct node *u, const struct leaves *l
   for (uint32_t q = 0; q < l->nkonst && s->k->t->sm < NO_BANK_OPERANDS; q++)
     numbers_first &= !back_wide(s->k, l->konst[q]);
   if (back_machine_op(u->in) == MO_SHFL) room = 3;
+  if (reads_counter(s->k, u)) room = 0; /* in the place of the bank's word */
   for (uint32_t pass = 0; pass < 2; pass++) {
     for (uint32_t q = 0; q < l->nkonst && (pass == 0) != numbers_first; q++) {
       bool inside = room && !(s->moved_in[l->konst[q]] == (uint16_t)(u->block + 1));
       if (inside) room--, bank_operand(s, u, l->konst[q]);
-      else add_source(u, in_register(s, u->block, l->konst[q], is_float));
+      else back_add_source(u, in_register(s, u->block, l->konst[q], is_float));
     }
     for (uint32_t q = 0; q < l->nimm && (pass == 0) == numbers_first; q++) {
       if (room) room--;
-      else add_source(u, number_in_register(s, u->block, l->imm[q], is_float && is_loop(s->k, u->block), is_double(u)));
+      else
+        back_add_source(u,
+                        number_in_register(s, u->block, l->imm[q], is_float && is_loop(s->k, u->block), is_double(u)));
     }
   }
 }
 
 static void find_sources(struct operands *s, struct node *u) {
+  const struct back *k = s->k;
   struct leaves l = {.nkonst = 0};
   const struct ptx_opnd *m = NULL;
   for (uint32_t q = 0; q < u->in->nops; q++)
@@ -364,23 +415,12 @@ static void find_sources(struct operands *s, struct node *u) {
   if (m) place_address(s, u, m);
   if (u->in->guard) {
     struct node tmp = {.nsrc = 0};
-    leaf(s, &tmp, u->in->guard->num, &l, 0);
+    back_leaf(k, &tmp, u->in->guard->num, &l, 0);
     u->pred = tmp.nsrc ? tmp.src[0] : 0;
-    for (uint32_t q = 1; q < tmp.nsrc; q++) add_source(u, tmp.src[q]);
+    for (uint32_t q = 1; q < tmp.nsrc; q++) back_add_source(u, tmp.src[q]);
     l = (struct leaves){.nkonst = 0};
   }
-  uint32_t n = 0;
-  for (uint32_t q = 0; q < u->nuse; q++) {
-    bool defined = false; /* a guarded result keeps the old value: no operand of the machine's */
-    for (uint32_t d = 0; d < u->ndef; d++) defined |= u->in->guard && u->def[d] == u->use[q];
-    if (m && m->reg && u->use[q] == m->reg->num && n++ == 0) continue;
-    if (u->in->guard && q == 0) continue; /* the guard comes first */
-    if (!defined) leaf(s, u, u->use[q], &l, 0);
-  }
-  bool by_number = (u->in->op == OP_SHL || u->in->op == OP_SHR) && u->in->ops[2].kind == OK_IMM;
-  if (by_number && l.nkonst && s->k->t->sm < UNIFORM_LOADS)
-    l.imm[l.nimm++] = u->in->ops[2].imm; /* both take the room of a constant */
-  immediates(u->in, &l);
+  back_leaves(k, u, &l);
   literals(s, u, &l);
   constants(s, u, &l);
   for (uint32_t q = ptx_dests(u->in); q < u->in->nops && (u->in->op == OP_TEX || u->in->op == OP_TLD4); q++)
@@ -393,8 +433,8 @@ static void pass_on(struct operands *s, struct node *u) {
   struct leaves l = {.nkonst = 0};
   for (uint32_t d = 0; d < u->ndef; d++) u->passes |= s->k->r[u->def[d]].def == NODE_NONE;
   if (!u->passes) return;
-  for (uint32_t q = 0; q < u->nuse; q++) leaf(s, &tmp, u->use[q], &l, 0);
-  for (uint32_t q = 0; q < tmp.nsrc; q++) add_source(u, tmp.src[q]);
+  for (uint32_t q = 0; q < u->nuse; q++) back_leaf(s->k, &tmp, u->use[q], &l, 0);
+  for (uint32_t q = 0; q < tmp.nsrc; q++) back_add_source(u, tmp.src[q]);
 }
 
 /* A sequence that leaves out rare operands branches: code before and after it lies in blocks of its own. */
@@ -568,5 +608,6 @@ void back_operands(struct back *k) {
       if (k->n[i].role == ROLE_COST) find_sources(&s, &k->n[i]);
       else if (k->n[i].role == ROLE_FREE) pass_on(&s, &k->n[i]);
   }
+  settle_loaded(&s);
   insert_made(&s);
 }

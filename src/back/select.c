@@ -576,6 +576,7 @@ static bool zeroes(const struct select *s, const struct node *u) {
   if (u->role != ROLE_COST || u->in->op != OP_MOV || u->in->guard || u->ndef != 1 || u->in->nops != 2) return false;
   const struct ptx_opnd *o = u->in->ops;
   if (o[0].kind != OK_REG || ptx_type_bytes[o[0].reg->type] != 4 || k->r[u->def[0]].def != NODE_NONE) return false;
+  if (k->r[u->def[0]].uniform) return false;
   if (s->replaced[u->def[0]]) return false;
   if (o[1].kind == OK_IMM) return !o[1].imm;
   if (o[1].kind != OK_REG || o[1].neg || o[1].minus || o[1].sel || o[1].part) return false;
@@ -724,6 +725,7 @@ void back_select(struct back *k) {
   for (uint32_t q = 0; q < k->nb; q++) {
     bits_to_predicates(&s, &k->b[q]);
     copies_of_variables(k, &k->b[q]);
-    zeroes_in_pairs(&s, &k->b[q]);
   }
+  back_uniform(k);
+  for (uint32_t q = 0; q < k->nb; q++) zeroes_in_pairs(&s, &k->b[q]);
 }
