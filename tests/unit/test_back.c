@@ -705,8 +705,8 @@ static void turns_share_a_product(void **state) {
 static void lanes_meet_where_all_ways_lead(void **state) {
   (void)state;
   const char *begin =
-      INDEX "mov.f32 %f1, 0f00000000;\nld.global.f32 %f4, [%rd4];\nsetp.lt.f32 %p1, %f4, 0f3F800000;\n"
-            "setp.lt.f32 %p2, %f4, 0f40000000;\nmul.wide.s32 %rd5, %r3, 4;\nadd.s64 %rd3, %rd3, %rd5;\n";
+      INDEX "mov.f32 %f1, 0f00000000;\nmul.wide.s32 %rd5, %r3, 4;\nadd.s64 %rd3, %rd3, %rd5;\n"
+            "ld.global.f32 %f4, [%rd3+1024];\nsetp.lt.f32 %p1, %f4, 0f3F800000;\nsetp.lt.f32 %p2, %f4, 0f40000000;\n";
   const char *same = "@%p1 bra E;\n" LOADS "@%p2 bra E;\n" MANY "E:\n";
   const char *inner = "@%p1 bra E;\n" LOADS "@%p2 bra I;\n" MANY "I:\n" MANY "E:\n";
   const char *either = "@%p1 bra A;\n" MANY "bra.uni E;\nA:\n" MANY "E:\n";
