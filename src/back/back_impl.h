@@ -65,6 +65,7 @@ struct fact {
   uint16_t same;      /* the register that it shares with another: 0 its own */
   bool lanes;         /* may differ between the lanes of a warp */
   bool uniform;       /* in a uniform register */
+  uint8_t spared;     /* of the 32-bit registers of its type those that it does not take */
   bool ssa;           /* one definition, which all reads come after */
   uint8_t konst;      /* enum konst */
   uint8_t zeros;      /* low bits known to be zero, of an address or what leads to one */
@@ -241,6 +242,10 @@ const struct node *back_part(const struct back *k, uint16_t r);
  * back_operands. */
 void back_uniform(struct back *k);
 void back_uniform_sets(struct back *k);
+const uint8_t *back_uniform_op(uint8_t op); /* what the uniform datapath has for it, or NULL */
+/* promote.c: registers that may be uniform whatever reads them (nregs of room); after they are, what makes them. */
+uint32_t back_shared_values(struct back *k, uint16_t *out);
+void back_promoted(struct back *k);
 /* operands.c. Afterwards branches name blocks, not nodes. */
 void back_operands(struct back *k);
 /* coalesce.c: copies whose two registers become one; after back_operands */

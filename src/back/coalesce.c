@@ -1,6 +1,7 @@
-/* coalesce.c - a value that a guarded instruction may replace (mov d, s; @p ld d) is replaced in place: the copy costs
- * nothing where its two registers can be one, which is where neither takes a value while the other one has a value that
- * is still read. Copies of other kinds, such as those of a loop's addresses, are left: ptxas has them, too. */
+/* coalesce.c - halves that an extension to 64 bits shares with what it reads; and copies: a value that a guarded
+ * instruction may replace (mov d, s; @p ld d) is replaced in place: the copy costs nothing where its two registers can
+ * be one, which is where neither takes a value while the other one has a value that is still read. Copies of other
+ * kinds, such as those of a loop's addresses, are left: ptxas has them, too. */
 #include <string.h>
 
 #include "back/back_impl.h"
@@ -101,7 +102,42 @@ static bool is_replaced(const struct coalesce *c, uint16_t r) {
   return false;
 }
 
+/* ---- halves ---- */
+
+/* A conversion of 32 bits to 64: its lower half is the register that it reads. */
+static bool extends(const struct back *k, const struct node *n) {
+  const struct ptx_inst *i = n->in;
+  if (n->role != ROLE_COST || !i || i->op != OP_CVT || i->guard || n->ndef != 1 || n->nsrc != 1 || n->nuse != 1)
+    return false;
+  if (ptx_type_kinds[i->types[0]] == 'f' || ptx_type_kinds[i->types[1]] == 'f') return false;
+  uint16_t d = n->def[0], r = n->src[0];
+  return ptx_type_bytes[i->types[0]] == 8 && ptx_type_bytes[i->types[1]] == 4 && k->r[d].ssa && !k->r[d].same &&
+         !k->r[d].spared && k->r[d].def != NODE_NONE && k->r[r].ssa && k->r[r].def != NODE_NONE &&
+         back_weight(k, r) == 1 && !k->r[r].uniform;
+}
+
+static void share_halves(struct back *k) {
+  uint16_t *low = ARENA_ARRAY(&k->scratch, uint16_t, k->nregs + 1);
+  bool any = false;
+  for (uint32_t i = 0; i < k->nn; i++)
+    if (extends(k, &k->n[i])) low[k->n[i].def[0]] = k->n[i].src[0], any = true;
+  for (uint32_t i = 0; i < k->nn && any; i++) {
+    const struct node *n = &k->n[i];
+    if (n->addr && low[n->addr]) low[n->addr] = 0;
+    if (n->passes)
+      for (uint32_t q = 0; q < n->nsrc; q++) low[n->src[q]] = 0;
+  }
+  for (uint32_t i = 0; i < k->nn && any; i++) {
+    struct node *n = &k->n[i];
+    for (uint32_t q = 0, m = n->nsrc; q < m; q++)
+      if (low[n->src[q]]) back_add_source(n, low[n->src[q]]);
+  }
+  for (uint32_t r = 1; r <= k->nregs && any; r++)
+    if (low[r]) k->r[r].spared = 1;
+}
+
 void back_coalesce(struct back *k) {
+  share_halves(k);
   struct coalesce c = {.k = k};
   for (uint32_t i = 0; i < k->nn; i++) {
     struct node *n = &k->n[i];

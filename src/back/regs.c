@@ -5,7 +5,8 @@
 
 uint32_t back_weight(const struct back *k, uint16_t r) {
   enum ptx_type t = (enum ptx_type)k->f->regs[r]->type;
-  return t == T_PRED || k->r[r].uniform ? 0 : ptx_type_bytes[t] <= 4 ? 1 : ptx_type_bytes[t] / 4;
+  if (t == T_PRED || k->r[r].uniform) return 0;
+  return (ptx_type_bytes[t] <= 4 ? 1 : ptx_type_bytes[t] / 4) - k->r[r].spared;
 }
 
 static uint32_t add_once(uint16_t *out, uint32_t n, uint16_t r) {

@@ -481,6 +481,23 @@ static uint32_t fewest(struct sched *s, const struct live *l, uint32_t *seq, uin
   return schedule_all(s, l, seq, bank);
 }
 
+/* Since Turing shared values become uniform where that lets more warps be resident; returns the registers that an order
+ * takes then. */
+static uint32_t with_promoted(struct sched *s, const struct live *l, uint32_t least, uint32_t *seq, uint16_t *bank) {
+  struct back *k = s->k;
+  if (k->t->sm < UNIFORM_DATAPATH) return least;
+  uint16_t *shared = ARENA_ARRAY(&k->scratch, uint16_t, k->nregs + 1);
+  uint32_t n = back_shared_values(k, shared);
+  for (uint32_t q = 0; q < n; q++) k->r[shared[q]].uniform = true;
+  uint32_t other = n ? fewest(s, l, seq, bank) : least;
+  if (other < least && limit_of(k, other) < limit_of(k, least)) {
+    back_promoted(k);
+    return other;
+  }
+  for (uint32_t q = 0; q < n; q++) k->r[shared[q]].uniform = false;
+  return least;
+}
+
 /* A kernel whose text fits with all warps of the SM resident keeps them (ptxas 11.8), if its schedule fits, too. */
 void back_schedule(struct back *k) {
   uint16_t *bank = ARENA_ARRAY(&k->scratch, uint16_t, k->nregs + 1);
@@ -495,8 +512,9 @@ void back_schedule(struct back *k) {
   s.later = ARENA_ARRAY(&k->scratch, uint16_t, k->nregs + 1);
   s.value = ARENA_ARRAY(&k->scratch, uint32_t, k->nregs + 1);
   uint32_t least = fewest(&s, &l, seq, bank);
-  k->seq = NULL;
   if (least < text) text = least;
+  text = with_promoted(&s, &l, text, seq, bank);
+  k->seq = NULL;
   uint32_t goal = limit_of(k, text);
   bool done = text <= all && all < goal && fits(&s, &l, all, seq, best, bank);
   if (!done) fits(&s, &l, goal, seq, best, bank);

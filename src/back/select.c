@@ -707,6 +707,18 @@ static void select_node(struct select *s, struct node *u) {
   if (ptx_type_kinds[i->types[0]] == 'f' && (i->op == OP_ADD || i->op == OP_SUB || i->op == OP_SETP)) floating(s, u);
 }
 
+/* Of addresses of local memory and of values whose lower half is read that half takes a register; the address of a
+ * variable in local memory is the stack pointer and an offset. */
+static void spare_registers(const struct select *s) {
+  struct back *k = s->k;
+  for (uint32_t r = 1; r <= k->nregs; r++) {
+    const struct ptx_inst *i = back_single(k, (uint16_t)r);
+    if (!i || !back_wide(k, (uint16_t)r)) continue;
+    bool frame = i->op == OP_MOV && i->nops == 2 && i->ops[1].kind == OK_VAR && i->ops[1].var->space == SP_LOCAL;
+    k->r[r].spared = frame ? 2 : s->narrow[r] || s->low[r];
+  }
+}
+
 void back_select(struct back *k) {
   struct select s = {.k = k};
   s.inputs = ARENA_ARRAY(&k->scratch, uint8_t, k->nn + 1);
@@ -714,6 +726,7 @@ void back_select(struct back *k) {
   k->dominated = true;
   find_narrow(&s);
   find_low(&s);
+  spare_registers(&s);
   s.replaced = ARENA_ARRAY(&k->scratch, uint8_t, k->nregs + 1);
   s.zero = ARENA_ARRAY(&k->scratch, uint8_t, k->nregs + 1);
   for (uint32_t i = 0; i < k->nn; i++)

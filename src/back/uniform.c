@@ -17,7 +17,7 @@ struct uniform {
   bool settled;      /* values and numbers of the CTA: counters give way to them */
 };
 
-static const uint8_t *uniform_op(uint8_t op) {
+const uint8_t *back_uniform_op(uint8_t op) {
   static const uint8_t ops[][2] = {{MO_IADD3, MO_UIADD3}, {MO_IADD, MO_UIADD3}, {MO_IMAD, MO_UIMAD}, {MO_LEA, MO_ULEA},
                                    {MO_SHF, MO_USHF},     {MO_LOP3, MO_ULOP3},  {MO_FLO, MO_UFLO},   {MO_MOV, MO_UMOV}};
   for (size_t q = 0; q < sizeof ops / sizeof *ops; q++)
@@ -88,7 +88,7 @@ static bool makes(const struct uniform *c, const struct node *n) {
   bool steps =
       !s.counters || (n->ops[0] != MO_IMAD && n->ops[0] != MO_IMNMX && (!s.parameters || k->t->sm < NO_BANK_OPERANDS));
   bool set = n->in->op == OP_POPC || n->ops[0] == MO_FLO; /* of lanes: below */
-  return (uniform_op(n->ops[0]) || n->ops[0] == MO_IMNMX) && !set && !s.own && steps && s.may + s.bank;
+  return (back_uniform_op(n->ops[0]) || n->ops[0] == MO_IMNMX) && !set && !s.own && steps && s.may + s.bank;
 }
 
 /* May register r be read as a uniform one where n, or what is part of n, reads it? */
@@ -250,7 +250,7 @@ void back_uniform(struct back *k) {
     k->r[n->def[0]].uniform = k->r[back_same(k, n->def[0])].uniform = true;
     if (n->role != ROLE_COST || reads_cta(n->in)) continue;
     bool two = n->ops[0] == MO_IMNMX;
-    n->ops = two ? less : uniform_op(n->ops[0]);
+    n->ops = two ? less : back_uniform_op(n->ops[0]);
     n->nops = two ? 2 : 1;
   }
 }
@@ -281,7 +281,7 @@ void back_uniform_sets(struct back *k) {
     uint16_t d = back_same(k, n->def[0]);
     if (k->r[d].def == NODE_NONE || k->r[n->def[0]].def == NODE_NONE || own[d]) continue;
     bool members = reads_members(n->in);
-    const uint8_t *op = members ? vote : uniform_op(n->ops[0]);
+    const uint8_t *op = members ? vote : back_uniform_op(n->ops[0]);
     bool all = members || (op && ptx_type_bytes[k->f->regs[d]->type] == 4 && n->nsrc);
     for (uint32_t q = 0; !members && q < n->nsrc; q++) all &= set[n->src[q]];
     if (!all) continue;

@@ -153,11 +153,60 @@ static void lanes_that_read_the_same_stay_together(void **state) {
     }
 }
 
+/* A loop with `own` values of the thread and `shared` ones (or as many of the thread again) that also meet numbers. */
+static uint32_t registers(uint32_t sm, uint32_t own, uint32_t shared, bool apart) {
+  static char text[1 << 14];
+  size_t at = 0;
+#define SAY(...) at += (size_t)snprintf(text + at, sizeof text - at, __VA_ARGS__)
+  SAY("%s.reg .f32 %%v<40>;\n.reg .b32 %%s<40>;\n.reg .pred %%q<40>;\n", START);
+  for (uint32_t i = 0; i < own; i++) SAY("ld.global.f32 %%v%u, [%%rd6+%u];\n", i, 4096 + 4 * i);
+  for (uint32_t i = 0; i < shared; i++) SAY("mul.lo.s32 %%s%u, %s, %u;\n", i, apart ? "%r3" : "%r9", 3 + 2 * i);
+  SAY("LOOP:\n.pragma \"nounroll\";\nbar.sync 0;\n");
+  for (uint32_t i = 0; i < own; i++) SAY("fma.rn.f32 %%v%u, %%v%u, %%v%u, %%f1;\n", i, i, i);
+  for (uint32_t i = 0; i < shared; i++)
+    SAY("xor.b32 %%r5, %%r5, %%s%u;\nadd.s32 %%r5, %%r5, %%r8;\nsetp.lt.s32 %%q%u, %%s%u, %u;\n"
+        "selp.b32 %%r5, %%r5, %%r8, %%q%u;\nxor.b32 %%r5, %%r5, %%r7;\n",
+        i, i, i, 7 + i, i);
+  SAY("add.s32 %%r10, %%r10, 1;\nsetp.lt.s32 %%p1, %%r10, %%r9;\n@%%p1 bra LOOP;\n");
+  for (uint32_t i = 0; i < own; i++) SAY("st.global.f32 [%%rd6+%u], %%v%u;\n", 8192 + 4 * i, i);
+  SAY("%s", LEAVE);
+  return compile(text, sm).regs;
+}
+
+/* Where it lets more warps be resident, shared values are uniform whatever reads them; as many registers as ptxas 11.8
+ * and 13.0 take. */
+static void shared_values_make_room_for_warps(void **state) {
+  (void)state;
+  static const struct {
+    uint32_t own, shared, regs, apart;
+  } rows[] = {{20, 8, 32, 40}, {28, 8, 40, 48}, {20, 12, 32, 48}, {24, 12, 40, 48}, {28, 12, 40, 56}};
+  for (uint32_t q = 0; q < sizeof rows / sizeof *rows; q++)
+    for (uint32_t sm = 80; sm <= 90; sm += 10) {
+      assert_int_equal((registers(sm, rows[q].own, rows[q].shared, false) + 7) & ~7u, rows[q].regs);
+      assert_int_equal((registers(sm, rows[q].own, rows[q].shared, true) + 7) & ~7u, rows[q].apart);
+    }
+}
+
+/* A value of 64 bits of which the lower half is read has one register. */
+static void halves_that_take_no_register(void **state) {
+  (void)state;
+  struct code wide =
+      compile(START "mul.lo.u64 %rd7, %rd6, 12345;\nxor.b64 %rd8, %rd7, %rd2;\nmul.lo.u64 %rd9, %rd8, %rd6;\n"
+                    "st.global.u64 [%rd6+16], %rd9;\n" LEAVE,
+              80);
+  struct code half =
+      compile(START "mul.lo.u64 %rd7, %rd6, 12345;\nxor.b64 %rd8, %rd7, %rd2;\nmul.lo.u64 %rd9, %rd8, %rd6;\n"
+                    "st.global.u32 [%rd6+16], %rd9;\n" LEAVE,
+              80);
+  assert_true(half.regs < wide.regs);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(values_that_every_reader_takes),         cmocka_unit_test(the_first_of_the_ctas_numbers),
       cmocka_unit_test(loops_of_memory_load_their_constants),   cmocka_unit_test(vectors_of_parameters_are_parameters),
-      cmocka_unit_test(lanes_that_read_the_same_stay_together),
+      cmocka_unit_test(lanes_that_read_the_same_stay_together), cmocka_unit_test(shared_values_make_room_for_warps),
+      cmocka_unit_test(halves_that_take_no_register),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
