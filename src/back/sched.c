@@ -40,6 +40,8 @@ struct sched {
   uint32_t live, limit; /* registers */
   uint32_t price;       /* cycles for a register beyond the limit; STRICT: none while another node may come */
   bool as_text;         /* of what need not wait for memory, the first of the text goes first */
+  bool backward, exact; /* the order made from the block's end stands for the text, or is taken as it is */
+  uint32_t *rank;       /* by node of the block: its place in that order */
   uint32_t port;        /* the cycle from which on memory takes an access */
   uint64_t length;      /* cycles of the blocks, issued in order, weighted by their loops */
   uint64_t *alive;      /* machine registers with a value that is read later */
@@ -325,8 +327,106 @@ static struct candidate candidate(const struct sched *s, uint32_t i, uint32_t cl
   return c;
 }
 
+/* ---- an order made from the end of a block: last goes what makes the fewest registers live, of the like what the
+ * node behind it reads ---- */
+
+struct backward {
+  uint64_t *alive;
+  uint32_t *edge, *next, *from; /* by node: its first incoming edge + 1; of an edge the next of its node, its begin */
+  uint32_t *left, *wanted;      /* by node: successors without a place; when the last of them got one */
+};
+
+static int backward_growth(const struct sched *s, const struct backward *w, const struct node *n) {
+  uint16_t written[MAX_SRC + PTX_MAX_USES], r[MAX_SRC + PTX_MAX_USES];
+  uint32_t m = back_writes(s->k, n, written), ends = 0;
+  int g = 0;
+  for (uint32_t q = 0; q < m; q++)
+    if (in_set(w->alive, written[q]) && (back_overwrites(n) || s->k->r[written[q]].ssa))
+      g -= (int)back_weight(s->k, written[ends++] = written[q]);
+  m = back_reads(s->k, n, r);
+  for (uint32_t q = 0; q < m; q++) {
+    bool alive = in_set(w->alive, r[q]);
+    for (uint32_t e = 0; e < ends; e++) alive &= written[e] != r[q];
+    if (!alive) g += (int)back_weight(s->k, r[q]);
+  }
+  return g;
+}
+
+static void place_backward(const struct sched *s, struct backward *w, uint32_t i, uint32_t when) {
+  const struct node *n = &s->k->n[s->first + i];
+  uint16_t r[MAX_SRC + PTX_MAX_USES];
+  uint32_t m = back_writes(s->k, n, r);
+  for (uint32_t q = 0; q < m; q++)
+    if (back_overwrites(n) || s->k->r[r[q]].ssa) w->alive[r[q] / 64] &= ~(1ull << r[q] % 64);
+  m = back_reads(s->k, n, r);
+  for (uint32_t q = 0; q < m; q++) w->alive[r[q] / 64] |= 1ull << r[q] % 64;
+  for (uint32_t e = w->edge[i]; e; e = w->next[e - 1]) w->left[w->from[e - 1]]--, w->wanted[w->from[e - 1]] = when;
+}
+
+static struct backward begin_backward(const struct sched *s) {
+  struct arena *a = &s->k->scratch;
+  size_t words = s->k->nregs / 64 + 1;
+  struct backward w = {.alive = ARENA_ARRAY(a, uint64_t, words)};
+  memcpy(w.alive, s->out_live, words * sizeof *w.alive);
+  w.edge = ARENA_ARRAY(a, uint32_t, s->n + 1);
+  w.next = ARENA_ARRAY(a, uint32_t, s->ne + 1);
+  w.from = ARENA_ARRAY(a, uint32_t, s->ne + 1);
+  w.left = ARENA_ARRAY(a, uint32_t, s->n + 1);
+  w.wanted = ARENA_ARRAY(a, uint32_t, s->n + 1);
+  for (uint32_t i = 0; i < s->n; i++)
+    for (uint32_t e = s->out[i]; e; e = s->e[e - 1].next) {
+      uint32_t to = s->e[e - 1].to;
+      w.from[e - 1] = i, w.left[i]++;
+      w.next[e - 1] = w.edge[to], w.edge[to] = e;
+    }
+  return w;
+}
+
+static uint32_t choose_backward(const struct sched *s, const struct backward *w, const uint32_t *ready, uint32_t n) {
+  uint32_t best = 0;
+  int least = 0;
+  for (uint32_t q = 0; q < n; q++) {
+    uint32_t x = ready[q], y = ready[best];
+    int g = backward_growth(s, w, &s->k->n[s->first + x]);
+    bool later = w->wanted[x] != w->wanted[y] ? w->wanted[x] > w->wanted[y] : x > y;
+    if (!q || g < least || (g == least && later)) best = q, least = g;
+  }
+  return best;
+}
+
+static void backward_order(struct sched *s) {
+  struct backward w = begin_backward(s);
+  uint32_t *ready = ARENA_ARRAY(&s->k->scratch, uint32_t, s->n + 1), n = 0;
+  uint8_t *queued = ARENA_ARRAY(&s->k->scratch, uint8_t, s->n + 1);
+  s->rank = ARENA_ARRAY(&s->k->scratch, uint32_t, s->n + 1);
+  for (uint32_t i = 0; i < s->n; i++)
+    if (!w.left[i]) ready[n++] = i, queued[i] = 1;
+  for (uint32_t when = 1; n; when++) {
+    uint32_t q = choose_backward(s, &w, ready, n), i = ready[q];
+    ready[q] = ready[--n];
+    s->rank[i] = s->n - when;
+    place_backward(s, &w, i, when);
+    for (uint32_t e = w.edge[i]; e; e = w.next[e - 1]) {
+      uint32_t from = w.from[e - 1];
+      if (!w.left[from] && !queued[from]) ready[n++] = from, queued[from] = 1;
+    }
+  }
+}
+
+static uint32_t place_in_text(const struct sched *s, uint32_t i) {
+  return s->backward ? s->rank[i] : i;
+}
+
+static uint32_t first_of_order(const struct sched *s, const uint32_t *ready, uint32_t n) {
+  uint32_t first = 0;
+  for (uint32_t q = 1; q < n; q++)
+    if (s->rank[ready[q]] < s->rank[ready[first]]) first = q;
+  return first;
+}
+
 /* The best of the nodes that may come next. */
 static uint32_t choose(const struct sched *s, const uint32_t *ready, uint32_t n, uint32_t clock) {
+  if (s->exact) return first_of_order(s, ready, n);
   uint32_t best = 0, end = 0, soon = clock + (s->as_text ? 2 * ALU_CYCLES : 0);
   struct candidate b = {0};
   for (uint32_t q = 0; q < n; q++) {
@@ -341,11 +441,11 @@ static uint32_t choose(const struct sched *s, const uint32_t *ready, uint32_t n,
     if (!q) better = true;
     else if (!s->limit && c.growth != b.growth) better = c.growth < b.growth;
     else if (tight && c.growth > 0 && b.growth > 0 && c.tight == b.tight)
-      better = i < ready[best]; /* as in the text, to be free again soon */
+      better = place_in_text(s, i) < place_in_text(s, ready[best]); /* as in the text, to be free again soon */
     else if (tight && (c.growth > 0 || b.growth > 0)) better = c.growth < b.growth;
     else if (c.at != b.at && !(c.at <= soon && b.at <= soon)) better = c.at < b.at;
     else if (!s->as_text && s->height[i] != s->height[ready[best]]) better = s->height[i] > s->height[ready[best]];
-    else better = i < ready[best];
+    else better = place_in_text(s, i) < place_in_text(s, ready[best]);
     if (better) best = q, b = c;
   }
   return best;
@@ -394,6 +494,7 @@ static void schedule_block(struct sched *s, struct bblock *b, uint64_t *in, uint
   register_edges(s);
   order_edges(s);
   heights(s);
+  if (s->backward) backward_order(s);
   s->length += list_schedule(s) * turns_of(b);
   forget_readers(s, b);
 }
@@ -451,17 +552,19 @@ static uint32_t schedule_all(struct sched *s, const struct live *l, uint32_t *se
 }
 
 /* The shortest of some schedules of at most `goal` registers, or that of the fewest; returns whether one fits. Pairs
- * leave gaps: it aims lower until one fits. */
+ * leave gaps: it aims lower until one fits. Beside the text, and at last by itself, the order made from the end. */
 static bool fits(struct sched *s, const struct live *l, uint32_t goal, uint32_t *seq, uint32_t *best, uint16_t *bank) {
   enum { TRIES = 6, PRICES = sizeof prices / sizeof *prices };
   bool free = false; /* of any concern for registers */
   uint32_t least = UINT32_MAX;
   uint64_t shortest = UINT64_MAX;
-  for (uint32_t p = 0; p < 2 * PRICES && (p < PRICES || !free); p++) {
+  for (uint32_t p = 0; p < 3 * PRICES + 1 && (p < PRICES || !free); p++) {
     uint32_t used = UINT32_MAX;
     s->limit = goal;
     s->price = prices[p % PRICES];
     s->as_text = p >= PRICES;
+    s->backward = p >= 2 * PRICES;
+    s->exact = p == 3 * PRICES;
     for (uint32_t t = 0; t < (s->price ? TRIES : 1) && used > goal; t++) {
       used = schedule_all(s, l, seq, bank);
       bool better = used <= goal ? least > goal || s->length < shortest : used < least;
@@ -470,15 +573,20 @@ static bool fits(struct sched *s, const struct live *l, uint32_t goal, uint32_t 
       if (used > goal) s->limit -= s->limit < used - goal ? s->limit : used - goal;
     }
   }
+  s->backward = s->exact = false;
   return least <= goal;
 }
 
-/* The registers of the order in which what frees most goes first, or takes fewest. */
+/* The fewest registers of two orders: what frees most, or takes fewest, goes first; the one made from the end. */
 static uint32_t fewest(struct sched *s, const struct live *l, uint32_t *seq, uint16_t *bank) {
   s->limit = 0;
   s->price = STRICT;
   s->as_text = true;
-  return schedule_all(s, l, seq, bank);
+  uint32_t greedy = schedule_all(s, l, seq, bank);
+  s->backward = s->exact = true;
+  uint32_t back = schedule_all(s, l, seq, bank);
+  s->backward = s->exact = false;
+  return back < greedy ? back : greedy;
 }
 
 /* Since Turing shared values become uniform where that lets more warps be resident; returns the registers that an order

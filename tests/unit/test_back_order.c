@@ -262,6 +262,30 @@ static void logic_of_three_values_and_turned_sums(void **state) {
   }
 }
 
+/* A tree of `n` values that the text makes level by level, far apart: in the order of the text n registers. */
+static uint32_t registers_of_tree(uint32_t n, uint32_t sm) {
+  static char text[1 << 16];
+  size_t at = 0;
+#define SAY(...) at += (size_t)snprintf(text + at, sizeof text - at, __VA_ARGS__)
+  SAY("%s%s", INDEX,
+      ".reg .b32 %v<400>;\nmul.wide.s32 %rd5, %r4, 4;\nadd.s64 %rd6, %rd3, %rd5;\nld.global.u32 %r8, [%rd6];\n");
+  for (uint32_t i = 0; i < n; i++) SAY("ld.global.u32 %%v%u, [%%rd6+%u];\n", i, 64 * (i + 1));
+  for (uint32_t from = 0, to = n, half = n / 2; half; from = to - half, half /= 2)
+    for (uint32_t i = 0; i < half; i++, to++)
+      SAY("xor.b32 %%v%u, %%v%u, %%v%u;\nmul.lo.s32 %%v%u, %%v%u, %%r8;\n", to, from + i, from + half + i, to, to);
+  SAY("st.global.u32 [%%rd6], %%v%u;\nret;\n", 2 * n - 2);
+  return compile(text, sm).regs;
+}
+
+/* ptxas 11.8 and 13.0 take 32 for both. */
+static void a_wide_tree_is_made_branch_by_branch(void **state) {
+  (void)state;
+  for (uint32_t sm = 70; sm <= 90; sm += 10) {
+    assert_in_range(registers_of_tree(64, sm), 24, 32);
+    assert_in_range(registers_of_tree(128, sm), 24, 32);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(loads_rise_above_stores_that_they_cannot_meet),
@@ -274,6 +298,7 @@ int main(void) {
       cmocka_unit_test(zeros_come_in_pairs),
       cmocka_unit_test(loads_wait_where_registers_cost_warps),
       cmocka_unit_test(logic_of_three_values_and_turned_sums),
+      cmocka_unit_test(a_wide_tree_is_made_branch_by_branch),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
