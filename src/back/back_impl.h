@@ -250,6 +250,8 @@ void back_promoted(struct back *k);
 void back_operands(struct back *k);
 /* coalesce.c: copies whose two registers become one; after back_operands */
 void back_coalesce(struct back *k);
+/* The pair of which node n makes the lower half and the one behind it the rest, or 0; n is not the last. */
+uint16_t back_pair_of_half(const struct back *k, const struct node *n);
 /* pipes.c */
 void back_balance(struct back *k);
 /* sched.c */
@@ -260,7 +262,8 @@ struct live {
   uint32_t words;
 };
 struct live back_liveness(struct back *k);
-uint32_t back_weight(const struct back *k, uint16_t r); /* 32-bit registers that it takes */
+const struct node *back_node_at(const struct back *k, uint32_t place); /* of the schedule; without one, of the text */
+uint32_t back_weight(const struct back *k, uint16_t r);                /* 32-bit registers that it takes */
 /* Machine registers that a node reads and writes, each once; how many. */
 uint32_t back_reads(const struct back *k, const struct node *n, uint16_t *out);
 uint32_t back_writes(const struct back *k, const struct node *n, uint16_t *out);
@@ -275,8 +278,9 @@ struct banks {
 struct banks back_banks(struct back *k);
 uint8_t back_bank_of(const struct banks *g, uint16_t r);
 void back_take_bank(struct banks *g, uint16_t r, bool odd); /* it has a register of that bank, the others follow */
-/* The registers of the schedule; bank[r] becomes the physical register of machine register r. `apart`: one that an
- * access of memory reads last, late, is used again some instructions after it (ptxas 11.8). */
+/* places.c: the registers of the schedule but the stack pointer; bank[r] becomes the physical register of machine
+ * register r. `apart`: one that an access of memory reads last, late, is used again some instructions after it (ptxas
+ * 11.8). */
 uint32_t back_registers(struct back *k, uint16_t *bank, bool apart);
 uint32_t back_most_registers(const struct back *k, uint32_t used); /* that cost no resident warp more than `used` do */
 /* emit.c */

@@ -136,6 +136,33 @@ static void share_halves(struct back *k) {
     if (low[r]) k->r[r].spared = 1;
 }
 
+static bool has_source(const struct node *n, uint16_t r) {
+  for (uint32_t q = 0; q < n->nsrc; q++)
+    if (n->src[q] == r) return true;
+  return false;
+}
+
+uint16_t back_pair_of_half(const struct back *k, const struct node *n) {
+  const struct node *u = n + 1;
+  if (n->in || !n->fresh || k->f->regs[n->fresh]->type != T_B32 || u->role != ROLE_COST || !u->in) return 0;
+  if (u->ndef != 1 || !has_source(u, n->fresh)) return 0;
+  uint8_t op = n->ops[0];
+  uint16_t pair = back_same(k, u->def[0]);
+  bool half = op == MO_IADD || op == MO_IADD3 || op == MO_LEA || op == MO_SHF;
+  return half && back_weight(k, pair) == 2 ? pair : 0;
+}
+
+/* A lower half replaces that of the operand in whose registers the result lies. */
+static void share_lower_halves(struct back *k) {
+  for (uint32_t i = 0; i + 1 < k->nn; i++) {
+    const struct node *u = &k->n[i + 1];
+    uint16_t pair = back_pair_of_half(k, &k->n[i]);
+    if (!pair || k->r[pair].ssa) continue;
+    for (uint32_t q = 0; q < u->nsrc; q++)
+      if (back_same(k, u->src[q]) == pair) k->r[k->n[i].fresh].spared = 1;
+  }
+}
+
 void back_coalesce(struct back *k) {
   share_halves(k);
   struct coalesce c = {.k = k};
@@ -151,4 +178,5 @@ void back_coalesce(struct back *k) {
     if (k->r[d].ssa) unite(&c, d, s);
     else unite(&c, s, d);
   }
+  share_lower_halves(k);
 }

@@ -20,7 +20,6 @@ struct literal {
 /* A load of a word of the constant bank that stands before a loop of one block. */
 struct loaded {
   uint32_t move, loop; /* which of `made`; NODE_NONE: others read it, too */
-  uint16_t reg;
 };
 
 struct operands {
@@ -39,6 +38,7 @@ struct operands {
   uint32_t nliterals;
   struct loaded *loaded; /* loads of the bank that stand before a loop of one block */
   uint32_t nloaded, cap_loaded;
+  uint32_t *homes; /* by block: where its loads of the bank stand, + 1; 0: not looked for yet */
 };
 
 /* The line of the constant banks in which a constant lies, + 1; 0: it is part of the instruction. The sizes of grid and
@@ -111,20 +111,23 @@ static bool innermost_loop(const struct back *k, uint32_t block, uint32_t *first
 }
 
 /* Since Hopper a load of the bank stands before the innermost loop around its readers, unless that has loops within. */
-static uint32_t home_of_load(const struct back *k, uint32_t block) {
-  uint32_t first = 0, last = 0, depth = k->b[block].depth;
-  if (!depth || !graph_reached(&k->dom, block) || !innermost_loop(k, block, &first, &last)) return block;
-  while (k->b[block].depth >= depth && k->dom.idom[block] != block) block = k->dom.idom[block];
-  return block;
+static uint32_t home_of_load(struct operands *s, uint32_t block) {
+  const struct back *k = s->k;
+  uint32_t first = 0, last = 0, depth = k->b[block].depth, home = block;
+  if (s->homes[block]) return s->homes[block] - 1;
+  if (depth && graph_reached(&k->dom, block) && innermost_loop(k, block, &first, &last))
+    while (k->b[home].depth >= depth && k->dom.idom[home] != home) home = k->dom.idom[home];
+  s->homes[block] = home + 1;
+  return home;
 }
 
-static void note_loaded(struct operands *s, uint32_t loop, uint16_t r) {
+static void note_loaded(struct operands *s, uint32_t loop) {
   if (s->nloaded == s->cap_loaded) {
     struct loaded *l = ARENA_ARRAY(&s->k->scratch, struct loaded, s->cap_loaded = 2 * s->cap_loaded + 16);
     if (s->nloaded) memcpy(l, s->loaded, s->nloaded * sizeof *l);
     s->loaded = l;
   }
-  s->loaded[s->nloaded++] = (struct loaded){.move = s->nmade - 1, .loop = loop, .reg = r};
+  s->loaded[s->nloaded++] = (struct loaded){.move = s->nmade - 1, .loop = loop};
 }
 
 /* A word of the bank in registers, since Hopper: one load for all that its place serves, of 64 bits the readers of one
@@ -132,7 +135,7 @@ static void note_loaded(struct operands *s, uint32_t loop, uint16_t r) {
 static uint16_t loaded_in_register(struct operands *s, uint32_t block, uint16_t r) {
   static const uint8_t load[] = {MO_LDC};
   struct back *k = s->k;
-  uint32_t home = home_of_load(k, block);
+  uint32_t home = home_of_load(s, block);
   uint32_t loop = home != block && is_loop(k, block) ? block : NODE_NONE;
   bool wide = back_wide(k, r);
   bool serves = s->moved_in[r] && (wide ? s->moved_in[r] == home + 1 : back_dominates(k, s->moved_in[r] - 1u, home));
@@ -145,7 +148,7 @@ static uint16_t loaded_in_register(struct operands *s, uint32_t block, uint16_t 
   m->operand = operand_of(k, r);
   m->ops = load;
   m->nops = 1;
-  if (loop != NODE_NONE) note_loaded(s, loop, r);
+  if (loop != NODE_NONE) note_loaded(s, loop);
   return s->moved[r];
 }
 
@@ -375,8 +378,8 @@ static void bank_operand(struct operands *s, struct node *u, uint16_t r) {
   }
 }
 
-/* Does an instruction of the thread's read a value of several definitions in a uniform register? */
-static bool reads_counter(const struct back *k, const struct node *u) {
+/* Does an instruction of the thread's read a uniform register? */
+static bool reads_uniform(const struct back *k, const struct node *u) {
   bool reads = false;
   for (uint32_t q = 0; q < u->nsrc; q++) reads |= k->r[u->src[q]].uniform;
   return reads && mach_infos[u->ops[u->nops - 1]].cls != MC_UNIFORM;
@@ -390,7 +393,7 @@ static void constants(struct operands *s, struct node *u, const struct leaves *l
   for (uint32_t q = 0; q < l->nkonst && s->k->t->sm < NO_BANK_OPERANDS; q++)
     numbers_first &= !back_wide(s->k, l->konst[q]);
   if (back_machine_op(u->in) == MO_SHFL) room = 3;
-  if (reads_counter(s->k, u)) room = 0; /* in the place of the bank's word */
+  if (reads_uniform(s->k, u)) room = 0; /* in the place of the bank's word */
   for (uint32_t pass = 0; pass < 2; pass++) {
     for (uint32_t q = 0; q < l->nkonst && (pass == 0) != numbers_first; q++) {
       bool inside = room && !(s->moved_in[l->konst[q]] == (uint16_t)(u->block + 1));
@@ -481,8 +484,9 @@ static uint32_t lead_in(struct back *k, struct node *u, const struct node *first
         (struct node){.block = u->block, .ops = u->ops + q, .nops = 1, .line_of = u->in, .operand = q ? 0 : u->operand};
     if (!last || test) memcpy(c->src, u->src, sizeof c->src), c->nsrc = u->nsrc;
     if (last && c->nsrc < MAX_SRC) c->src[c->nsrc++] = last;
-    test = mach_infos[u->ops[q]].cls == MC_SETP;
-    c->fresh = last = back_register(k, test ? T_PRED : T_B32);
+    uint8_t cls = mach_infos[u->ops[q]].cls;
+    test = cls == MC_SETP;
+    c->fresh = last = back_register(k, test ? T_PRED : cls == MC_FP64 ? T_B64 : T_B32);
   }
   if (!n) return 0;
   bool scaled = n > 1 && out[0].ops[0] == MO_FSETP && u->nsrc == 1;
@@ -599,6 +603,7 @@ void back_operands(struct back *k) {
   back_dominators(k);
   if (k->t->sm >= DESCRIPTORS) descriptor(&s);
   if (k->t->sm >= NO_BANK_OPERANDS) shared_base(&s);
+  s.homes = ARENA_ARRAY(&k->scratch, uint32_t, k->nb + 1);
   s.moved = ARENA_ARRAY(&k->scratch, uint16_t, k->nregs + 1);
   s.moved_in = ARENA_ARRAY(&k->scratch, uint16_t, k->nregs + 1);
   s.uniform = ARENA_ARRAY(&k->scratch, uint16_t, k->nregs + 1);

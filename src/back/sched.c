@@ -319,6 +319,7 @@ static struct candidate candidate(const struct sched *s, uint32_t i, uint32_t cl
   struct growth g = growth(s, i);
   struct candidate c = {.at = earliest(s, i, clock), .growth = g.registers};
   bool load = n->in && ptx_ops[n->in->op].kind == KIND_LOAD;
+  if (load) c.at = c.at > clock + ALU_CYCLES ? c.at - ALU_CYCLES : clock;
   if (c.growth > 0 && !load && c.at + s->height[i] + EARLY < end) c.at = end - s->height[i] - EARLY;
   if (s->predicates >= PREDICATES && g.predicates > 0) c.at += SPILL_CYCLES * (uint32_t)g.predicates;
   int64_t beyond = (int64_t)s->live + c.growth - s->limit;
@@ -515,17 +516,6 @@ static uint32_t free_registers(uint32_t used, uint32_t threads) {
   return own;
 }
 
-/* With fewer to spare ptxas 11.8 takes the next step: a few, or three results of loads of 16 bytes unless one more
- * leaves all warps of the SM resident. */
-static uint32_t to_spare(const struct back *k, uint32_t used) {
-  for (uint32_t i = 0; i < k->nn; i++) {
-    const struct node *n = &k->n[i];
-    if (n->role != ROLE_COST || !n->in || ptx_ops[n->in->op].kind != KIND_LOAD || n->ndef != 4) continue;
-    return used + 4 <= 32 ? 4 : 12;
-  }
-  return 3;
-}
-
 uint32_t back_most_registers(const struct back *k, uint32_t used) {
   const struct ptx_func *f = k->f;
   uint32_t threads = f->maxntid ? f->maxntid : f->reqntid, ctas = f->minctas ? f->minctas : 1;
@@ -535,8 +525,10 @@ uint32_t back_most_registers(const struct back *k, uint32_t used) {
   return limit;
 }
 
+/* With fewer to spare ptxas 11.8 takes the next step. */
 static uint32_t limit_of(const struct back *k, uint32_t used) {
-  return back_most_registers(k, used + to_spare(k, used + RESERVED_REGISTERS));
+  enum { TO_SPARE = 3 };
+  return back_most_registers(k, used + TO_SPARE);
 }
 
 /* All blocks, and how many registers they take. */

@@ -34,15 +34,21 @@ static bool is_parameter(const struct back *k, uint16_t r) {
   return i && i->ops[1].kind != OK_SREG;
 }
 
-/* What a node reads: registers that may be uniform, those of the thread, words of the bank, numbers. */
+/* What a node reads: registers that may be uniform, those of the thread, words of the bank, numbers; `first`: where the
+ * first number of the CTA's, or size, among them is made. */
 struct kinds {
   uint32_t may, counters, own, parameters, sizes, bank, numbers;
+  uint32_t first;
   enum rank best, second;
 };
 
+static void note_first(struct kinds *s, uint32_t def) {
+  if (def < s->first) s->first = def;
+}
+
 static struct kinds kinds_of(const struct uniform *c, const struct node *n) {
   const struct back *k = c->k;
-  struct kinds s = {0};
+  struct kinds s = {.first = NODE_NONE};
   struct node tmp = *n;
   struct leaves l = {.nkonst = 0};
   tmp.nsrc = 0;
@@ -51,13 +57,14 @@ static struct kinds kinds_of(const struct uniform *c, const struct node *n) {
     enum rank rank = (enum rank)c->rank[tmp.src[q]];
     if (!rank) s.own++;
     else s.may++, s.counters += rank == COUNTER, s.parameters += c->of_parameters[tmp.src[q]];
+    if (rank == OF_CTA) note_first(&s, k->r[tmp.src[q]].def);
     if (rank >= s.best) s.second = s.best, s.best = rank;
     else if (rank > s.second) s.second = rank;
   }
   for (uint32_t q = 0; q < l.nkonst; q++) {
     if (k->r[l.konst[q]].konst == K_IMM) s.numbers++;
     else if (is_parameter(k, l.konst[q])) s.bank++, s.parameters++;
-    else s.bank++, s.sizes++;
+    else s.bank++, s.sizes++, note_first(&s, k->r[l.konst[q]].def);
   }
   s.numbers += l.nimm;
   return s;
@@ -107,27 +114,11 @@ static bool slot(const struct back *k, const struct node *n, uint16_t r, uint32_
   return true;
 }
 
-/* Is r the first to be defined of the CTA's numbers and sizes that node n reads? */
-static bool is_first(const struct uniform *c, const struct node *n, uint16_t r) {
-  const struct back *k = c->k;
-  struct node tmp = *n;
-  struct leaves l = {.nkonst = 0};
-  tmp.nsrc = 0;
-  back_leaves(k, &tmp, &l);
-  for (uint32_t q = 0; q < tmp.nsrc; q++)
-    if (c->rank[tmp.src[q]] == OF_CTA && k->r[tmp.src[q]].def < k->r[r].def) return false;
-  for (uint32_t q = 0; q < l.nkonst; q++) {
-    const struct fact *f = &k->r[l.konst[q]];
-    if (f->konst == K_BANK && !is_parameter(k, l.konst[q]) && f->def < k->r[r].def) return false;
-  }
-  return true;
-}
-
 /* Does r have the one place for a uniform register in node n, or does another? A parameter gives way. */
-static bool has_place(const struct uniform *c, const struct node *n, const struct kinds *s, uint16_t r) {
+static bool has_place(const struct uniform *c, const struct kinds *s, uint16_t r) {
   enum rank rank = (enum rank)c->rank[r];
   if (rank == COUNTER && !c->settled) return true;
-  if (rank == OF_CTA) return is_first(c, n, r);
+  if (rank == OF_CTA) return s->first >= c->k->r[r].def;
   return rank == s->best && (s->may == 1 || s->second != s->best) && !s->sizes;
 }
 
@@ -142,7 +133,7 @@ static bool takes(const struct uniform *c, const struct node *n, uint16_t r) {
   struct kinds s = kinds_of(c, n);
   if (m) return n->space == SPACE_SHARED && !s.may && (n->in->op == OP_LD || n->in->op == OP_ST);
   if (n->nops != 1 || s.numbers || !slot(k, n, r, 0)) return false;
-  if (!has_place(c, n, &s, r)) return false;
+  if (!has_place(c, &s, r)) return false;
   if (s.bank && k->t->sm < NO_BANK_OPERANDS) return false;
   switch (n->ops[0]) {
   case MO_ISETP:

@@ -53,4 +53,21 @@ __attribute__((unused)) static void same_memory_on(const char *text, const uint3
   }
 }
 
+/* Instructions of the kernel's machine code with this name or of this class. */
+__attribute__((unused)) static uint32_t instructions(const char *text, uint32_t sm, const char *what) {
+  struct err e = {0};
+  struct simt *s = simt_new(1 << 24, &e);
+  assert_non_null(s);
+  simt_back_end(s, sm);
+  struct simt_text t = {.ptx = text, .name = "written.ptx"};
+  struct simt_module *m = simt_load(s, &t, 1, &e);
+  if (!m) fail_msg("%s", e.msg);
+  struct simt_machine at;
+  uint32_t n = 0;
+  for (uint32_t i = 0; simt_machine_at(simt_find_kernel(m, "k"), i, &at); i++)
+    n += !strcmp(at.name, what) || !strcmp(at.cls, what);
+  simt_free(s);
+  return n;
+}
+
 #endif

@@ -28,26 +28,15 @@ static void fill(struct maker *m, uint32_t words) {
 }
 
 static uint32_t local_accesses(const char *text, uint32_t sm) {
-  struct err e = {0};
-  struct simt *s = simt_new(1 << 24, &e);
-  simt_back_end(s, sm);
-  struct simt_text t = {.ptx = text, .name = "written.ptx"};
-  struct simt_module *m = simt_load(s, &t, 1, &e);
-  if (!m) fail_msg("%s", e.msg);
-  struct simt_machine at;
-  uint32_t n = 0;
-  for (uint32_t i = 0; simt_machine_at(simt_find_kernel(m, "k"), i, &at); i++)
-    n += !strcmp(at.cls, "ldl") || !strcmp(at.cls, "stl");
-  simt_free(s);
-  return n;
+  return instructions(text, sm, "ldl") + instructions(text, sm, "stl");
 }
 
 static void check(const char *text, bool registers) {
   static const uint32_t machines[] = {70, 80, 90};
   same_memory_on(text, machines, sizeof machines / sizeof *machines);
   for (uint32_t i = 0; i < sizeof machines / sizeof *machines; i++) {
-    if (!local_accesses(text, machines[i]) != registers)
-      fail_msg("sm_%u: %s registers:\n%s", machines[i], registers ? "no" : "", text);
+    uint32_t accesses = instructions(text, machines[i], "ldl") + instructions(text, machines[i], "stl");
+    if (!accesses != registers) fail_msg("sm_%u: %s registers:\n%s", machines[i], registers ? "no" : "", text);
   }
 }
 

@@ -57,22 +57,6 @@ static const struct loop loops[] = {
      false, false},
 };
 
-static void count(const char *text, uint32_t sm, uint32_t *votes, uint32_t *nops) {
-  struct err e = {0};
-  struct simt *s = simt_new(1 << 24, &e);
-  simt_back_end(s, sm);
-  struct simt_text t = {.ptx = text, .name = "written.ptx"};
-  struct simt_module *m = simt_load(s, &t, 1, &e);
-  if (!m) fail_msg("%s", e.msg);
-  struct simt_machine at;
-  *votes = *nops = 0;
-  for (uint32_t i = 0; simt_machine_at(simt_find_kernel(m, "k"), i, &at); i++) {
-    *votes += !strcmp(at.name, "VOTE");
-    *nops += !strcmp(at.name, "NOP");
-  }
-  simt_free(s);
-}
-
 static void lanes_that_go_on_give_others_a_turn(void **state) {
   (void)state;
   static const uint32_t machines[] = {70, 75, 80, 90};
@@ -83,8 +67,8 @@ static void lanes_that_go_on_give_others_a_turn(void **state) {
     same_memory_on(m->text, machines, sizeof machines / sizeof *machines);
     for (uint32_t i = 0; i < sizeof machines / sizeof *machines; i++) {
       bool hopper = machines[i] >= 90, ampere = machines[i] >= 80;
-      uint32_t votes, nops, want = hopper ? loops[q].hopper : loops[q].waits;
-      count(m->text, machines[i], &votes, &nops);
+      uint32_t want = hopper ? loops[q].hopper : loops[q].waits;
+      uint32_t votes = instructions(m->text, machines[i], "VOTE"), nops = instructions(m->text, machines[i], "NOP");
       if (votes != (ampere ? 0 : 2 * want)) fail_msg("loop %s, sm_%u: %u votes", loops[q].name, machines[i], votes);
       if (want && !nops) fail_msg("loop %s, sm_%u: no YIELD", loops[q].name, machines[i]);
       if (!want && hopper && nops) fail_msg("loop %s, sm_%u: %u NOPs", loops[q].name, machines[i], nops);
