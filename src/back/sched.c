@@ -525,11 +525,9 @@ uint32_t back_most_registers(const struct back *k, uint32_t used) {
   return limit;
 }
 
-/* With fewer to spare ptxas 11.8 takes the next step. */
-static uint32_t limit_of(const struct back *k, uint32_t used) {
-  enum { TO_SPARE = 3 };
-  return back_most_registers(k, used + TO_SPARE);
-}
+/* With fewer registers to spare ptxas 11.8 takes the next step; where shared values become uniform, with fewer than
+ * one more. */
+enum { TO_SPARE = 2, SPARE_PROMOTED = 3 };
 
 /* All blocks, and how many registers they take. */
 static uint32_t schedule_all(struct sched *s, const struct live *l, uint32_t *seq, uint16_t *bank) {
@@ -543,9 +541,10 @@ static uint32_t schedule_all(struct sched *s, const struct live *l, uint32_t *se
   return back_registers(k, bank, false);
 }
 
-/* The shortest of some schedules of at most `goal` registers, or that of the fewest; returns whether one fits. Pairs
- * leave gaps: it aims lower until one fits. Beside the text, and at last by itself, the order made from the end. */
-static bool fits(struct sched *s, const struct live *l, uint32_t goal, uint32_t *seq, uint32_t *best, uint16_t *bank) {
+/* The shortest of some schedules of at most `goal` registers, or that of the fewest. Pairs leave gaps: it aims lower
+ * until one fits. Beside the text, and at last by itself, the order made from the end. */
+static void fit_registers(struct sched *s, const struct live *l, uint32_t goal, uint32_t *seq, uint32_t *best,
+                          uint16_t *bank) {
   enum { TRIES = 6, PRICES = sizeof prices / sizeof *prices };
   bool free = false; /* of any concern for registers */
   uint32_t least = UINT32_MAX;
@@ -566,7 +565,6 @@ static bool fits(struct sched *s, const struct live *l, uint32_t goal, uint32_t 
     }
   }
   s->backward = s->exact = false;
-  return least <= goal;
 }
 
 /* The fewest registers of two orders: what frees most, or takes fewest, goes first; the one made from the end. */
@@ -590,7 +588,8 @@ static uint32_t with_promoted(struct sched *s, const struct live *l, uint32_t le
   uint32_t n = back_shared_values(k, shared);
   for (uint32_t q = 0; q < n; q++) k->r[shared[q]].uniform = true;
   uint32_t other = n ? fewest(s, l, seq, bank) : least;
-  if (other < least && limit_of(k, other) < limit_of(k, least)) {
+  if (other < least &&
+      back_most_registers(k, other + SPARE_PROMOTED) < back_most_registers(k, least + SPARE_PROMOTED)) {
     back_promoted(k);
     return other;
   }
@@ -598,11 +597,10 @@ static uint32_t with_promoted(struct sched *s, const struct live *l, uint32_t le
   return least;
 }
 
-/* A kernel whose text fits with all warps of the SM resident keeps them (ptxas 11.8), if its schedule fits, too. */
 void back_schedule(struct back *k) {
   uint16_t *bank = ARENA_ARRAY(&k->scratch, uint16_t, k->nregs + 1);
   struct sched s = {.k = k};
-  uint32_t text = back_registers(k, bank, false), all = back_most_registers(k, 0);
+  uint32_t text = back_registers(k, bank, false);
   struct live l = back_liveness(k);
   uint32_t *seq = ARENA_ARRAY(&k->scratch, uint32_t, k->nn + 1), *best = ARENA_ARRAY(&k->scratch, uint32_t, k->nn + 1);
   s.last_def = ARENA_ARRAY(&k->scratch, uint32_t, k->nregs + 1);
@@ -615,8 +613,6 @@ void back_schedule(struct back *k) {
   if (least < text) text = least;
   text = with_promoted(&s, &l, text, seq, bank);
   k->seq = NULL;
-  uint32_t goal = limit_of(k, text);
-  bool done = text <= all && all < goal && fits(&s, &l, all, seq, best, bank);
-  if (!done) fits(&s, &l, goal, seq, best, bank);
+  fit_registers(&s, &l, back_most_registers(k, text + TO_SPARE), seq, best, bank);
   k->seq = best;
 }
