@@ -2,8 +2,9 @@
  *
  * The table is a CSV: program,kernel, then a column per counter of `columns`, in any order; others are skipped, and
  * a cell may be empty. Lines that begin with # are notes; "# gpu: NAME" names the configuration. A value is the mean
- * over the launches of the kernel, and so is the simulated one; the L2 is empty when a launch begins, as profilers have
- * it. Sectors are 32 B. Active cycles are those in which an SM has a CTA, the mean of all SMs.
+ * over the launches of the kernel, and so is the simulated one: over the first ones where the column `launches` says
+ * how many were measured. The L2 is empty when a launch begins, as profilers have it. Sectors are 32 B. Active cycles
+ * are those in which an SM has a CTA, the mean of all SMs.
  *
  * A program's kernels are found by their names: DIR/PROGRAM.slt is replayed, else the command line in DIR/PROGRAM.cmd
  * runs, in the folder in which Sluice was started.
@@ -63,11 +64,13 @@ static const struct {
     {"instructions", "instructions"},
     {"watts", "watts"},
 };
+enum { OTHER = -2, LAUNCHES = -1 }; /* columns that are no counters */
 enum { ROWS_MAX = 1024, CELLS_MAX = 64 };
 static const double few = 2000; /* of so few events an error says little: counters below are not in the means */
 
 struct row {
   const char *program, *kernel;
+  double launches;                     /* the first that were measured; INFINITY: all */
   double hard[COLUMNS], ours[COLUMNS]; /* NAN: not measured; not counted */
   size_t job;                          /* SIZE_MAX: its program is not at hand */
   bool found;
@@ -103,12 +106,12 @@ static bool kernel_wanted(const struct silicon_options *o, const char *kernel) {
 static bool add_measurement(struct silicon *s, char **cell, size_t cells, const int *is, unsigned at, struct err *e) {
   if (s->rows == ROWS_MAX) return err_set(e, ERR_INPUT, "%s:%u: more than %d rows", s->o->file, at, ROWS_MAX);
   struct row *r = &s->row[s->rows];
-  *r = (struct row){.program = cell[0], .kernel = cell[1]};
+  *r = (struct row){.program = cell[0], .kernel = cell[1], .launches = INFINITY};
   for (size_t k = 0; k < COLUMNS; k++) r->hard[k] = r->ours[k] = NAN;
   for (size_t k = 2; k < cells; k++) {
     char *end;
-    if (is[k] < 0 || !*cell[k]) continue;
-    r->hard[is[k]] = strtod(cell[k], &end);
+    if (is[k] == OTHER || !*cell[k]) continue;
+    *(is[k] == LAUNCHES ? &r->launches : &r->hard[is[k]]) = strtod(cell[k], &end);
     if (*end) return err_set(e, ERR_INPUT, "%s:%u: '%s' is not a number", s->o->file, at, cell[k]);
   }
   s->rows += kernel_wanted(s->o, r->kernel);
@@ -131,7 +134,7 @@ static bool read_measurements(struct silicon *s, struct err *e) {
       if (n < 3 || strcmp(cell[0], "program") || strcmp(cell[1], "kernel"))
         return err_set(e, ERR_INPUT, "%s:%u: the first columns must be program,kernel", path, at);
       for (heads = n; n-- > 2;) {
-        is[n] = -1;
+        is[n] = strcmp(cell[n], "launches") ? OTHER : LAUNCHES;
         for (int k = 0; k < COLUMNS; k++)
           if (!strcmp(cell[n], columns[k].name)) is[n] = k;
       }
@@ -249,7 +252,7 @@ static void add_measured(const struct silicon *s, const struct record_file *f, s
 
 static void fill_row(const struct silicon *s, struct row *r, const struct record_file *f) {
   double sum[COLUMNS] = {0}, launches = 0;
-  for (size_t k = 0; k < record_kernels(f); k++) {
+  for (size_t k = 0; k < record_kernels(f) && launches < r->launches; k++) {
     const char *name = record_kernel_name(f, k);
     if (!name || !strstr(name, r->kernel)) continue;
     launches += counter(f, k, "kernels");
