@@ -133,11 +133,13 @@ static uint64_t times_run(const struct back *k, uint32_t node) {
   return (uint64_t)1 << IN_A_LOOP * (depth < MOST_DEPTH ? depth : MOST_DEPTH);
 }
 
-/* What ptxas has no instruction for when it decides: numbers, variables, known places of the array, unread sums. */
+/* What ptxas has no instruction for when it decides: numbers, variables, copies, known places of the array, sums that
+ * nothing reads. */
 static bool is_free(const struct locals *l, const struct ptx_inst *i) {
   struct where w;
   if (i->op == OP_CVTA) return true;
-  if (i->op == OP_MOV && i->nops == 2) return i->ops[1].kind == OK_IMM || i->ops[1].kind == OK_VAR;
+  if (i->op == OP_MOV && i->nops == 2)
+    return i->ops[1].kind == OK_IMM || i->ops[1].kind == OK_VAR || (i->ops[1].kind == OK_REG && !i->ops[1].sel);
   if (i->op != OP_ADD || i->ops[0].kind != OK_REG) return false;
   return !l->m.k->r[i->ops[0].reg->num].uses || (find_where(l, &i->ops[0], &w, DEEP) && !w.index);
 }
