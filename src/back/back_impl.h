@@ -36,6 +36,8 @@ struct node {
   uint8_t role, order, space, nops;
   bool passes;         /* costs nothing, but what it reads ends in a register with several definitions */
   bool spins;          /* of a loop that the back end made of an atomic */
+  bool behind;         /* a branch behind copies of a loop that ptxas has in the tests of what is left */
+  bool together;       /* a branch that all lanes take the same way */
   bool once;           /* a branch back that is taken only if its counter passes the end of the numbers */
   uint16_t turn;       /* instructions of a turn of the loop that it was in, which is straight code now; 0: none */
   bool parallel;       /* its machine instructions do not wait for each other */
@@ -81,6 +83,8 @@ struct bblock {
   uint32_t ntargets;
   uint32_t preds, depth;
   uint8_t parts, meets; /* barriers that its end begins, and that end where it begins */
+  uint8_t breaks;       /* barriers that some of the lanes leave by its branch */
+  bool gathers;         /* those meet the others where it begins */
   bool lands;           /* only a branch through a table leads to it */
   bool parted;          /* other lanes of the warp may be elsewhere */
   bool votes, yields;   /* its branch back gives other lanes a turn; its begin does */

@@ -317,6 +317,7 @@ static void emit_block(struct emit *e, uint32_t q) {
   e->block_first = e->n;
   if (begins_with_shuffle(k, q)) add_shuffle(e, b->depth);
   for (uint32_t m = 0; m < b->meets; m++) add(e, k->n[k->seq[b->first]].in, MO_BSYNC, b->depth);
+  if (b->gathers && k->t->sm >= 90) add(e, k->n[k->seq[b->first]].in, MO_WARPSYNC, b->depth);
   if (b->yields) add(e, NULL, MO_NOP, b->depth);
   if (b->lands) add(e, k->n[k->seq[b->first]].in, MO_BRX, b->depth);
   for (uint32_t i = b->first; i < b->end; i++) {
@@ -326,6 +327,11 @@ static void emit_block(struct emit *e, uint32_t q) {
       if (k->t->sm < 80) add(e, n->in, MO_NOP, b->depth); /* BMOV: the outer branch's mask is cleared */
       add(e, n->in, MO_BSSY, b->depth);
     }
+    for (uint32_t m = 0; m < b->breaks && i + 1 == b->end; m++) {
+      flush(e, b->depth);
+      add(e, n->in, MO_BREAK, b->depth);
+    }
+    if (n->together && !ptx_has(n->in, M_UNI)) back_set(n->in, M_UNI);
     if (n->role == ROLE_COST) emit_cost(e, n, b->depth);
     else if (n->role == ROLE_FREE) e->pending[e->npending++] = n->in;
     if (e->npending == MOST_PENDING) flush(e, b->depth);
@@ -342,6 +348,7 @@ void back_emit(struct back *k) {
   uint32_t least = back_registers(k, e.bank, false), most = back_most_registers(k, least);
   uint32_t apart = back_registers(k, e.bank, true);
   if (apart > most) back_registers(k, e.bank, false), apart = least > most ? least : most;
+  k->f->mach_sm = k->t->sm;
   k->f->mach_regs = apart + RESERVED_REGISTERS < MOST_REGISTERS ? apart + RESERVED_REGISTERS : MOST_REGISTERS;
   uint32_t *start = ARENA_ARRAY(&k->scratch, uint32_t, k->nb + 1);
   /* The prologue: the stack pointer, from the constant bank. */

@@ -72,6 +72,7 @@ void make_over(struct making *m, uint32_t longest, bool (*put)(void *ctx, const 
     struct node *kept = back_append(k, &m->out, k->n[i].in);
     kept->once = k->n[i].once;
     kept->spins = k->n[i].spins;
+    kept->behind = k->n[i].behind;
   }
   to[k->nn] = m->out.nn;
   if (!any) return;

@@ -283,6 +283,7 @@ static void leave_loop(struct unroll *u, const struct loop *l, struct fix *f, ui
   struct ptx_opnd counter = {.kind = OK_REG, .reg = u->k->f->regs[l->counter], .line = setp->line};
   struct ptx_reg *more = add_comparison(u, l, l->cond, &counter, &setp->ops[2], NULL);
   f[(*nf)++] = (struct fix){add_branch(u, l, more, true), u->k->b[l->block].end, true};
+  u->out.n[u->out.nn - 1].behind = true;
 }
 
 static void add_copies(struct unroll *u, const struct loop *l, uint32_t n, bool drop) {
@@ -354,6 +355,7 @@ static struct unroll begin_copies(struct back *k) {
 static void keep_node(struct unroll *u, uint32_t i, struct ptx_inst *in) {
   struct node *n = add_node(u, in);
   n->once = u->k->n[i].once;
+  n->behind = u->k->n[i].behind;
   n->turn = u->k->n[i].turn;
 }
 

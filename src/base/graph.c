@@ -43,7 +43,7 @@ static uint32_t sort_nodes(const struct graph *g, uint32_t root, uint32_t *order
   return n;
 }
 
-static uint32_t common(const struct dominators *d, uint32_t x, uint32_t y) {
+uint32_t graph_common(const struct dominators *d, uint32_t x, uint32_t y) {
   while (x != y) {
     while (d->order[x] > d->order[y]) x = d->idom[x];
     while (d->order[y] > d->order[x]) y = d->idom[y];
@@ -64,7 +64,7 @@ struct dominators graph_dominators(const struct graph *ahead, const struct graph
       for (uint32_t e = back->at[q]; e < back->at[q + 1]; e++) {
         uint32_t from = back->to[e];
         if (d.idom[from] == GRAPH_NONE) continue;
-        best = best == GRAPH_NONE ? from : common(&d, best, from);
+        best = best == GRAPH_NONE ? from : graph_common(&d, best, from);
       }
       if (best != d.idom[q]) d.idom[q] = best, changed = true;
     }

@@ -46,6 +46,8 @@ struct dominators graph_dominators(const struct graph *ahead, const struct graph
 static inline bool graph_reached(const struct dominators *d, uint32_t node) {
   return d->order[node] != GRAPH_NONE;
 }
+/* The nearest node that dominates both; both are reached. */
+uint32_t graph_common(const struct dominators *d, uint32_t x, uint32_t y);
 /* Do all ways from the root to `b` go through `a`? False if one of them is not reached. */
 bool graph_dominates(const struct dominators *d, uint32_t a, uint32_t b);
 

@@ -350,7 +350,7 @@ void ptx_analyse(struct ptx_module *m, struct ptx_func *f) {
     uint32_t d = post.idom[k];
     f->code[c.b[k].end - 1].reconv = d == c.n ? PTX_EXIT : c.b[d].first;
   }
-  if (f->mach_regs) cfg_meet_in_loops(m, f, &c);
+  if (f->mach_regs) cfg_reconverge(m, f, &c);
   find_liveness(m, f, &c);
   free(c.b);
   free(c.block_of);

@@ -1,4 +1,4 @@
-/* cfg.h - the control flow of a function while it is analysed; shared by cfg.c and loops.c. */
+/* cfg.h - the control flow of a function while it is analysed; shared by cfg.c and reconverge.c. */
 #ifndef PTX_CFG_H
 #define PTX_CFG_H
 
@@ -34,8 +34,8 @@ static inline uint32_t cfg_successor(const struct cfg *c, const struct block *b,
   return k < b->nsucc ? b->succ[k] : c->block_of[b->targets[k - b->nsucc].imm];
 }
 
-/* loops.c: of machine code. Sets `reconv` of branches and the loops of the
- * function. */
-void cfg_meet_in_loops(struct ptx_module *m, struct ptx_func *f, const struct cfg *c);
+/* reconverge.c: of machine code. Sets `reconv` of branches and the regions of
+ * the function. */
+void cfg_reconverge(struct ptx_module *m, struct ptx_func *f, const struct cfg *c);
 
 #endif

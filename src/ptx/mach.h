@@ -75,11 +75,13 @@ struct ptx_mach {
   uint16_t src_bank[INST_MAX_SRC], dst_bank[INST_MAX_DST], addr_bank; /* the physical registers */
 };
 
-/* Loops of a function, numbered from 1 on. */
-struct ptx_loops {
+/* Regions of a function (base/reconverge.h), numbered from 1 on. */
+struct ptx_regions {
   uint32_t n;
-  uint32_t *of, *up; /* by instruction the innermost loop around it, by loop the one around that; 0 none */
-  uint8_t *waits;    /* by loop: it may wait for what another thread writes */
+  uint32_t *of, *up; /* by instruction the innermost region around it, by region the one around that; 0 none */
+  uint32_t *end;     /* by region: the instruction at which its lanes wait for each other */
+  uint32_t *meet;    /* by region: that at which lanes that leave it meet the others, PTX_EXIT: none */
+  uint8_t *waits;    /* by region: it may wait for what another thread writes */
 };
 
 #endif

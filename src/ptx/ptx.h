@@ -219,9 +219,9 @@ struct ptx_func {
   /* By register number: first and last instruction of the text in which the register may hold a value (ptx_analyse).
    * An unused register has first > last. */
   uint32_t *live_first, *live_last;
-  uint32_t mach_regs;            /* registers of the machine code, 0: the code is PTX */
-  const struct ptx_loops *loops; /* of machine code (ptx/mach.h), NULL: none */
-  const char *mach_refused;      /* why a back end left it so, NULL: none was asked, or it did not */
+  uint32_t mach_regs, mach_sm;       /* machine code: registers, 0: the code is PTX; compute capability, 70 for 7.0 */
+  const struct ptx_regions *regions; /* of machine code (ptx/mach.h), NULL: none */
+  const char *mach_refused;          /* why a back end left it so, NULL: none was asked, or it did not */
 };
 
 /* Bytes. A constant bank and the local memory of a thread have these limits on every GPU, kernel parameters since CUDA

@@ -19,6 +19,7 @@ struct maker {
   size_t at;
   struct rng rng;
   unsigned labels, loops[DEEP + 1], depth; /* labels of the loops around */
+  unsigned blocks[DEEP + 1], within;       /* those of the blocks around */
 };
 
 static void say(struct maker *m, const char *fmt, ...) {

@@ -48,7 +48,7 @@ static void row(struct maker *m, unsigned left) {
 static void statements(struct maker *m, unsigned left) {
   for (unsigned n = 1 + pick(m, 4); n > 0; n--) {
     unsigned a = pick(m, VALUES), l = m->labels;
-    switch (pick(m, left ? 9 : 4)) {
+    switch (pick(m, left ? 10 : 4)) {
     case 8:
       row(m, left);
       break;
@@ -71,9 +71,16 @@ static void statements(struct maker *m, unsigned left) {
     case 7:
       if (m->depth < DEEP) loop(m, left);
       break;
-    case 3: /* out of a loop, or on to its next turn */
-      if (!m->depth) break;
+    case 9: /* a block that lanes may leave, out of what lies in it */
+      if (m->within == DEEP) break;
+      m->blocks[m->within++] = m->labels++;
+      statements(m, left - 1);
+      say(m, "AFTER%u:\n", m->blocks[--m->within]);
+      break;
+    case 3: /* out of a block or a loop, or on to the loop's next turn */
       condition(m);
+      if (m->within && pick(m, 2)) say(m, "@%%p bra AFTER%u;\n", m->blocks[pick(m, m->within)]);
+      if (!m->depth) break;
       say(m, "@%s%%p bra %s%u;\n", pick(m, 2) ? "!" : "", pick(m, 3) ? "OUT" : "NEXT", m->loops[pick(m, m->depth)]);
       break;
     case 2:
@@ -126,18 +133,21 @@ static void random_ways_out_leave_the_same_memory(void **state) {
   }
 }
 
-/* Lane i leaves in turn i + 1, out of one of two ways of the loop's body, and then runs a loop of 16 turns. */
+/* A bit of the lane's number, another one in each turn, chooses one of two ways of the loop's body. Lanes leave out of
+ * one of them in different turns, with six instructions of their own: no barrier of ptxas ends there. */
 static const char search[] =
     ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k(.param .u64 p) {\n.reg .pred %p<4>;\n"
     ".reg .b32 %r<8>;\n.reg .b64 %rd<4>;\nld.param.u64 %rd1, [p];\nmov.u32 %r1, %tid.x;\nmov.u32 %r2, 0;\n"
-    "mov.u32 %r4, 0;\nLOOP:\nxor.b32 %r3, %r2, %r1;\nand.b32 %r3, %r3, 1;\nsetp.eq.u32 %p1, %r3, 0;\n@%p1 bra SAME;\n"
+    "mov.u32 %r4, 0;\nLOOP:\nand.b32 %r3, %r2, 3;\nshr.u32 %r3, %r1, %r3;\nand.b32 %r3, %r3, 1;\nsetp.eq.u32 %p1, %r3, "
+    "0;\n@%p1 bra SAME;\n"
     "mad.lo.u32 %r4, %r4, 5, %r2;\nmad.lo.u32 %r4, %r4, 7, %r1;\nmad.lo.u32 %r4, %r4, 9, %r2;\n"
     "mad.lo.u32 %r4, %r4, 11, %r1;\nmad.lo.u32 %r4, %r4, 13, %r1;\nmad.lo.u32 %r4, %r4, 15, %r2;\n"
     "mad.lo.u32 %r4, %r4, 5, %r2;\nmad.lo.u32 %r4, %r4, 7, %r1;\nmad.lo.u32 %r4, %r4, 9, %r2;\n"
     "mad.lo.u32 %r4, %r4, 11, %r1;\nbra NEXT;\nSAME:\nsetp.eq.u32 %p2, %r2, %r1;\n@%p2 bra FOUND;\n"
-    "NEXT:\nadd.u32 %r2, %r2, 1;\nsetp.lt.u32 %p3, %r2, 64;\n@%p3 bra LOOP;\nbra END;\nFOUND:\nmov.u32 %r5, 0;\nMORE:\n"
-    "mad.lo.u32 %r4, %r4, 3, %r5;\nadd.u32 %r5, %r5, 1;\nadd.u32 %r6, %r1, 16;\nsetp.lt.u32 %p3, %r5, %r6;\n@%p3 bra "
-    "MORE;\nEND:\nmul.wide.u32 %rd2, %r1, 4;\nadd.s64 %rd3, %rd1, %rd2;\nst.global.u32 [%rd3], %r4;\nret;\n}\n";
+    "NEXT:\nadd.u32 %r2, %r2, 1;\nsetp.lt.u32 %p3, %r2, 64;\n@%p3 bra LOOP;\nbra END;\nFOUND:\n"
+    "mad.lo.u32 %r4, %r4, 3, %r2;\nmad.lo.u32 %r4, %r4, 5, %r2;\nmad.lo.u32 %r4, %r4, 7, %r2;\n"
+    "mad.lo.u32 %r4, %r4, 9, %r2;\nmad.lo.u32 %r4, %r4, 11, %r2;\nmad.lo.u32 %r4, %r4, 13, %r2;\nEND:\nmul.wide.u32 "
+    "%rd2, %r1, 4;\nadd.s64 %rd3, %rd1, %rd2;\nst.global.u32 [%rd3], %r4;\nret;\n}\n";
 
 static void lanes_that_leave_meet_outside(void **state) {
   (void)state;

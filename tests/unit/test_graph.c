@@ -1,5 +1,5 @@
 /* test_graph.c - dominators of random graphs against their definition: without a dominator of a node no way leads from
- * the root to it.
+ * the root to it. Regions in which lanes reconverge lie in each other or apart.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "base/graph.h"
+#include "base/reconverge.h"
 #include "base/rng.h"
 
 enum { MOST = 24 };
@@ -77,7 +77,65 @@ static void dominators_of_random_graphs(void **state) {
   }
 }
 
+/* Each pair lies apart or one in the other, with its end in that or at the same place; a branch reconverges where two
+ * of its ways lead (one if the other may be endless), or at the end. */
+static void check_regions(const struct graph *g, const struct reconvergence *r, uint32_t least) {
+  for (uint32_t a = 0; a < r->n; a++)
+    for (uint32_t b = 0; b < r->n; b++) {
+      bool both = false, less = false;
+      for (uint32_t q = 0; q < r->exit; q++) {
+        both |= region_has(r, a, q) && region_has(r, b, q);
+        less |= region_has(r, a, q) && !region_has(r, b, q);
+      }
+      bool plain = a >= r->loops && b >= r->loops && a != b;
+      if (!plain || !both || less) continue;
+      assert_true(r->end[a] == r->end[b] || region_has(r, b, r->end[a]));
+    }
+  for (uint32_t q = 0; q < r->exit; q++) {
+    uint32_t ways = 0;
+    if (r->at[q] == GRAPH_NONE || r->at[q] == r->exit) continue;
+    for (uint32_t e = g->at[q]; e < g->at[q + 1]; e++) ways += reach(g, g->to[e], GRAPH_NONE) >> r->at[q] & 1;
+    assert_in_range(ways, least, MOST);
+  }
+  for (uint32_t a = 0; a < r->n; a++) {
+    bool next_turn = r->up[a] != NO_REGION && r->meet[a] == r->end[r->up[a]];
+    assert_true(r->meet[a] == GRAPH_NONE || next_turn || !region_has(r, a, r->meet[a]));
+  }
+}
+
+static void regions_of_random_graphs_are_nested(void **state) {
+  (void)state;
+  struct rng seed = rng_seed(2);
+  uint32_t joins = 0;
+  for (uint32_t i = 0; i < 4000; i++) {
+    struct arena a = {0};
+    struct graph g = random_graph(&seed, &a);
+    uint8_t flags[MOST];
+    for (uint32_t q = 0; q < MOST; q++) flags[q] = (uint8_t)(rng_below(&seed, 8) ? 0 : rng_below(&seed, 8));
+    if (g.nodes < 2) {
+      arena_free(&a);
+      continue;
+    }
+    bool loops = i % 3 == 0;
+    struct graph_rows rows = graph_rows(g.nodes, g.at[g.nodes] + g.nodes, &a);
+    for (uint32_t q = 0; q < g.nodes; q++, graph_next(&rows)) { /* all lead to the last node */
+      uint32_t before = rows.edges;
+      for (uint32_t e = g.at[q]; q + 1 < g.nodes && e < g.at[q + 1]; e++)
+        if (g.to[e] > q || loops) graph_edge(&rows, g.to[e]);
+      if (q + 1 < g.nodes && rows.edges == before) graph_edge(&rows, g.nodes - 1);
+    }
+    g = graph_of(&rows);
+    struct graph back = graph_reversed(&g, &a);
+    struct reconvergence r = graph_reconverge(&g, &back, flags, i & 1, &a);
+    joins += r.n - r.loops;
+    check_regions(&g, &r, loops ? 1 : 2);
+    arena_free(&a);
+  }
+  assert_in_range(joins, 100, UINT32_MAX);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(dominators_of_random_graphs)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(dominators_of_random_graphs),
+                                     cmocka_unit_test(regions_of_random_graphs_are_nested)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

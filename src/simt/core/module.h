@@ -33,9 +33,9 @@ struct simt_module {
   struct inst *code;
   struct xop *ops;
   uint32_t ninsts;
-  /* Of machine code, NULL without loops: as in struct ptx_loops, numbered over all functions. */
-  uint32_t *loop_of, *loop_up;
-  uint8_t *loop_waits;
+  /* Of machine code, NULL without regions: as in struct ptx_regions, numbered over all functions. */
+  uint32_t *region_of, *region_up, *region_end, *region_meet; /* meet: RPC_NONE for none */
+  uint8_t *region_waits;
   uint32_t members; /* of both arrays in all: behind the code, what its groups execute (X_group) */
   struct xfunc *funcs;
   uint32_t nfuncs;
@@ -53,5 +53,20 @@ struct simt_module {
   uint32_t shared_vars; /* variables in shared memory, */
   uint32_t *shared_of;  /* index of a shared variable by serial, during placement */
 };
+
+/* Does the instruction lie in the region, or at its end? */
+static inline bool region_holds(const struct simt_module *m, uint32_t pc, uint32_t region) {
+  if (pc == m->region_end[region]) return true;
+  for (uint32_t q = pc < m->ninsts ? m->region_of[pc] : 0; q; q = m->region_up[q])
+    if (q == region) return true;
+  return false;
+}
+
+/* The outermost region that a branch leaves; 0: none. */
+static inline uint32_t region_left(const struct simt_module *m, uint32_t from, uint32_t to) {
+  uint32_t left = 0;
+  for (uint32_t q = m->region_of ? m->region_of[from] : 0; q && !region_holds(m, to, q); q = m->region_up[q]) left = q;
+  return left;
+}
 
 #endif

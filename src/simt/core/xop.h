@@ -73,7 +73,7 @@ struct xop {
   bool releases;                 /* memory: includes a fence */
   bool strong;                   /* memory: volatile, or with an explicit order or scope (synchronisation) */
   bool publishes;                /* a store to global memory; ends a warp's first turn before it */
-  bool may_break;                /* a branch out of a loop of machine code */
+  bool may_break;                /* a branch out of a region of machine code */
   bool straight;                 /* simple, and neither it nor its successor needs the divergence stack */
   uint8_t type, type2;
   const void *aux; /* struct xaux or another extension */

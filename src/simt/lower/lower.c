@@ -547,29 +547,32 @@ static bool reachable_pass(struct simt_module *m, struct err *e) {
   return true;
 }
 
-/* Loops of machine code, and the branches that leave one. */
-static void take_loops(struct simt_module *m) {
+/* Regions of machine code, and the branches that leave one. */
+static void take_regions(struct simt_module *m) {
   uint32_t n = 0, base = 0;
-  for (uint32_t i = 0; i < m->nfuncs; i++) n += m->funcs[i].f->loops ? m->funcs[i].f->loops->n : 0;
+  for (uint32_t i = 0; i < m->nfuncs; i++) n += m->funcs[i].f->regions ? m->funcs[i].f->regions->n : 0;
   if (!n) return;
-  m->loop_of = ARENA_ARRAY(&m->arena, uint32_t, m->ninsts + 1);
-  m->loop_up = ARENA_ARRAY(&m->arena, uint32_t, n + 1);
-  m->loop_waits = ARENA_ARRAY(&m->arena, uint8_t, n + 1);
+  m->region_of = ARENA_ARRAY(&m->arena, uint32_t, m->ninsts + 1);
+  m->region_up = ARENA_ARRAY(&m->arena, uint32_t, n + 1);
+  m->region_end = ARENA_ARRAY(&m->arena, uint32_t, n + 1);
+  m->region_meet = ARENA_ARRAY(&m->arena, uint32_t, n + 1);
+  m->region_waits = ARENA_ARRAY(&m->arena, uint8_t, n + 1);
   for (uint32_t i = 0; i < m->nfuncs; i++) {
     const struct xfunc *xf = &m->funcs[i];
-    const struct ptx_loops *l = xf->f->loops;
+    const struct ptx_regions *l = xf->f->regions;
     if (!l) continue;
     for (uint32_t k = 1; k <= l->n; k++) {
-      m->loop_up[base + k] = l->up[k] ? base + l->up[k] : 0;
-      m->loop_waits[base + k] = l->waits[k];
+      m->region_up[base + k] = l->up[k] ? base + l->up[k] : 0;
+      m->region_end[base + k] = xf->entry + l->end[k];
+      m->region_meet[base + k] = l->meet[k] == PTX_EXIT ? RPC_NONE : xf->entry + l->meet[k];
+      m->region_waits[base + k] = l->waits[k];
     }
-    for (uint32_t q = 0; q < xf->f->ncode; q++) m->loop_of[xf->entry + q] = l->of[q] ? base + l->of[q] : 0;
+    for (uint32_t q = 0; q < xf->f->ncode; q++) m->region_of[xf->entry + q] = l->of[q] ? base + l->of[q] : 0;
     base += l->n;
   }
   for (uint32_t i = 0; i < m->ninsts; i++) {
     struct xop *o = &m->ops[i];
-    if (o->cls == XC_BRANCH && m->loop_of[i])
-      o->may_break = m->loop_of[o->target] != m->loop_of[i] || m->loop_of[i + 1] != m->loop_of[i];
+    if (o->cls == XC_BRANCH) o->may_break = region_left(m, i, o->target) || region_left(m, i, i + 1);
   }
 }
 
@@ -611,7 +614,7 @@ bool lower_module(struct simt_module *m, struct err *e) {
   tex_collect(m);
   if (!constants_fit(m, e) || !place_variables(m, e) || !place_shared(m, e) || !reachable_pass(m, e)) return false;
   init_variables(m);
-  take_loops(m);
+  take_regions(m);
   for (uint32_t i = 0; i < m->ninsts; i++) {
     struct xop *o = &m->ops[i];
     o->publishes = m->s->turn && publishes(m, o);

@@ -4,8 +4,8 @@
  * at the immediate post-dominator and pushes the fall-through path, then the taken path, which therefore runs first; an
  * entry that reaches its reconvergence pc is popped (Fung et al., "Dynamic Warp Formation and Scheduling", MICRO 2007,
  * section 2; the order is the reference's). A call pushes an entry of its own; a divergent branch in a function that
- * meets its other side only at the return waits at RPC_RET. In machine code lanes wait for each other within a loop,
- * and those that leave it are waited for no more (ptx/loops.c).
+ * meets its other side only at the return waits at RPC_RET. In machine code lanes wait for each other within a
+ * region, and those that leave it are waited for no more (base/reconverge.h).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -58,47 +58,42 @@ static void diverge(struct exec *x, struct entry *e, uint32_t recv, uint32_t n, 
   }
 }
 
-/* ---- lanes that leave a loop of machine code (ptx/loops.c) ---- */
+/* ---- lanes that leave a region of machine code (base/reconverge.h) ---- */
 
-static bool is_within(const struct simt_module *m, uint32_t pc, uint32_t loop) {
-  for (uint32_t l = pc < m->ninsts ? m->loop_of[pc] : 0; l; l = m->loop_up[l])
-    if (l == loop) return true;
-  return false;
-}
-
-/* The outermost loop that a branch leaves; 0: none. */
-static uint32_t leaves_loop(const struct exec *x, uint32_t from, uint32_t to) {
-  const struct simt_module *m = x->run->m;
-  uint32_t left = 0;
-  for (uint32_t l = m->loop_of ? m->loop_of[from] : 0; l && !is_within(m, to, l); l = m->loop_up[l]) left = l;
-  return left;
-}
-
-/* Lanes that left a loop wait below entry `k` up to the end of those within, together with all that go on at the same
- * instruction; where those may wait for them, they go first. */
-static void set_aside(struct exec *x, uint32_t k, uint32_t loop, struct entry of) {
+/* Lanes that left a region wait below entry `k` up to the end of those within; where those may wait for them, they go
+ * first. They do not wait for others that come to the same instruction: no barrier ends there. */
+static void set_aside(struct exec *x, uint32_t k, uint32_t region, struct entry of) {
   struct warp *w = x->w;
-  struct entry *below = k ? &w->stack[k - 1] : NULL;
-  bool first = x->run->m->loop_waits[loop];
-  if (!first && below && below->pc == of.pc && below->rpc == of.rpc && !below->call) {
-    below->mask |= of.mask;
-    return;
-  }
   push(x, w);
-  if (first) k = w->sp - 1;
+  if (x->run->m->region_waits[region]) k = w->sp - 1;
   memmove(&w->stack[k + 1], &w->stack[k], (w->sp - 1 - k) * sizeof *w->stack);
   w->stack[k] = of;
 }
 
-/* BREAK: no lane within the loop waits for these any more; they meet again where those around it wait, or, if none
- * waited, where the branch says. */
-static void break_out(struct exec *x, uint32_t loop, uint32_t lanes, uint32_t to, uint32_t meet) {
+/* Entry k, which waits at the end of a region, then waits where the lanes that leave it meet it again. */
+static uint32_t wait_around(struct exec *x, uint32_t k, uint32_t meet) {
+  struct warp *w = x->w;
+  struct entry of = w->stack[k];
+  if (meet == RPC_NONE || of.rpc == meet) return k;
+  push(x, w);
+  memmove(&w->stack[k + 1], &w->stack[k], (w->sp - 1 - k) * sizeof *w->stack);
+  w->stack[k].pc = meet;
+  w->stack[k + 1].rpc = meet;
+  w->stack[k + 1].call = false;
+  return k + 1;
+}
+
+/* BREAK: no lane within the region waits for these any more; they meet again around it or, if none waited, where the
+ * branch says. */
+static void break_out(struct exec *x, uint32_t region, uint32_t lanes, uint32_t to, uint32_t meet) {
+  const struct simt_module *m = x->run->m;
   struct warp *w = x->w;
   uint32_t k = w->sp - 1;
   struct entry of = w->stack[k];
-  if (is_within(x->run->m, of.rpc, loop)) {
-    for (k++; k && is_within(x->run->m, w->stack[k - 1].rpc, loop);) w->stack[--k].mask &= ~lanes;
-    of = w->stack[--k];
+  if (region_holds(m, of.rpc, region)) {
+    for (k++; k && region_holds(m, w->stack[k - 1].rpc, region);) w->stack[--k].mask &= ~lanes;
+    k = wait_around(x, k - 1, m->region_meet[region]);
+    of = w->stack[k];
   } else if (of.rpc != meet || of.call) {
     w->stack[k++].pc = meet;
     of.rpc = meet;
@@ -109,17 +104,18 @@ static void break_out(struct exec *x, uint32_t loop, uint32_t lanes, uint32_t to
   of.pc = to;
   of.mask = lanes;
   of.call = false;
-  if (of.rpc != to) set_aside(x, k, loop, of);
+  if (of.rpc != to) set_aside(x, k, region, of);
 }
 
-/* Some lanes leave a loop in which others stay, or one in which they wait for each other; false: none. */
+/* Some lanes leave a region in which others stay, or one in which they wait for each other; false: none. */
 static bool branch_out(struct exec *x, const struct xop *o, uint32_t mask) {
   struct entry *e = x->e;
+  const struct simt_module *m = x->run->m;
   uint32_t from = (uint32_t)(o - x->ops), fall = e->mask & ~mask;
-  uint32_t taken_out = mask ? leaves_loop(x, from, o->target) : 0, fall_out = fall ? leaves_loop(x, from, from + 1) : 0;
+  uint32_t taken_out = mask ? region_left(m, from, o->target) : 0, fall_out = fall ? region_left(m, from, from + 1) : 0;
   bool stay = (mask && !taken_out) || (fall && !fall_out);
-  if (!stay && taken_out && !is_within(x->run->m, e->rpc, taken_out)) return false;
-  if (!stay && fall_out && !is_within(x->run->m, e->rpc, fall_out)) return false;
+  if (!stay && taken_out && !region_holds(m, e->rpc, taken_out)) return false;
+  if (!stay && fall_out && !region_holds(m, e->rpc, fall_out)) return false;
   if (!taken_out && !fall_out) return false;
   e->pc = taken_out ? from + 1 : o->target;
   if (fall_out) break_out(x, fall_out, fall, from + 1, o->reconv);
@@ -140,7 +136,7 @@ static void branch_indexed(struct exec *x, const struct xop *o, uint32_t mask) {
   const struct xaux *a = o->aux;
   const uint32_t *index = OPND(uint32_t, o->a);
   uint32_t next = (uint32_t)(o - x->ops) + 1, pcs[LANES + 1], masks[LANES + 1], n = 0;
-  uint32_t spcs[LANES + 1], smasks[LANES + 1]; /* of those that stay in their loops */
+  uint32_t spcs[LANES + 1], smasks[LANES + 1]; /* of those that stay in their regions */
   if (x->e->mask & ~mask) pcs[n] = next, masks[n++] = x->e->mask & ~mask;
   for (uint32_t left = mask; left;) {
     int i = __builtin_ctz(left);
@@ -162,8 +158,8 @@ static void branch_indexed(struct exec *x, const struct xop *o, uint32_t mask) {
   }
   uint32_t out[LANES + 1], stay = 0;
   for (uint32_t k = 0; k < n; k++) {
-    out[k] = leaves_loop(x, next - 1, pcs[k]);
-    if (out[k] && !is_within(x->run->m, x->e->rpc, out[k])) out[k] = 0;
+    out[k] = region_left(x->run->m, next - 1, pcs[k]);
+    if (out[k] && !region_holds(x->run->m, x->e->rpc, out[k])) out[k] = 0;
   }
   for (uint32_t k = 0; k < n; k++)
     if (!out[k]) spcs[stay] = pcs[k], smasks[stay++] = masks[k];
