@@ -233,6 +233,7 @@ static bool upper_zero(const struct back *k, const struct ptx_opnd *o, uint32_t 
     return upper_zero(k, &d->ops[1], deep + 1) || upper_zero(k, &d->ops[2], deep + 1);
   case OP_OR:
   case OP_XOR:
+  case OP_SELP:
     return upper_zero(k, &d->ops[1], deep + 1) && upper_zero(k, &d->ops[2], deep + 1);
   case OP_SHR:
     return ptx_type_kinds[d->types[0]] != 's' && d->ops[2].kind == OK_IMM && d->ops[2].imm >= 32;
@@ -253,6 +254,19 @@ static uint32_t shifted_halves(const struct ptx_inst *i) {
   if (i->ops[2].kind != OK_IMM || i->ops[2].imm < 32) return 2;
   bool sign = i->op == OP_SHR && ptx_type_kinds[i->types[0]] == 's';
   return sign && i->ops[2].imm > 32 ? 2 : 1;
+}
+
+/* A half that both numbers have alike is not selected. */
+static uint32_t selected_halves(const struct back *k, const struct ptx_inst *i) {
+  uint64_t v[2];
+  for (uint32_t q = 0; q < 2; q++) {
+    const struct ptx_opnd *o = &i->ops[1 + q];
+    const struct fact *f = o->kind == OK_REG && !o->sel && !o->part ? &k->r[o->reg->num] : NULL;
+    if (o->kind == OK_IMM && !o->is_float) v[q] = (uint64_t)o->imm;
+    else if (f && f->konst == K_IMM && f->number) v[q] = (uint64_t)f->imm;
+    else return 2;
+  }
+  return (v[0] >> 32 != v[1] >> 32) + ((uint32_t)v[0] != (uint32_t)v[1]) == 2 ? 2 : 1;
 }
 
 /* Integers of 64 bits take the instruction twice, logic with a number whose upper half is zero once. */
@@ -334,7 +348,7 @@ uint32_t back_expand(const struct back *k, const struct ptx_inst *i, uint8_t *ou
   if (op == MO_F2F && k->t->sm >= 80 && i->types[1] == T_F32 && float_op(i, MO_FADD, MO_DADD, MO_HADD2) == MO_HADD2)
     op = MO_F2FP;
   uint32_t n = op == MO_HMMA || op == MO_HMMA_F16 ? matrix_ops(k, i) : repeats(k, i, op);
-  if (i->op == OP_SELP && ptx_type_bytes[i->types[0]] == 8) n = 2;
+  if (i->op == OP_SELP && ptx_type_bytes[i->types[0]] == 8) n = selected_halves(k, i);
   for (uint32_t q = 0; q < n; q++) out[q] = (uint8_t)op;
   return n;
 }

@@ -1,4 +1,5 @@
-/* test_back_halves.c - values of 16 bits: what the back end makes of them is what ptxas 11.8 makes (cuobjdump). */
+/* test_back_halves.c - values of 16 bits and halves of 64: what the back end makes of them is what ptxas 11.8 makes
+ * (cuobjdump). */
 #include "back_code.h"
 
 #define WORDS "mul.wide.s32 %rd5, %r4, 4;\nadd.s64 %rd6, %rd3, %rd5;\nadd.s64 %rd7, %rd4, %rd5;\n"
@@ -90,11 +91,29 @@ static void halves_are_added_together(void **state) {
   }
 }
 
+/* A choice of two numbers of 64 bits selects the halves that differ. */
+static void halves_alike_are_not_selected(void **state) {
+  (void)state;
+  static const struct {
+    const char *numbers;
+    uint32_t sel;
+  } of_two[] = {{"1, 0", 1}, {"4294967297, 4294967296", 1}, {"4294967296, 0", 1}, {"4294967299, 0", 2}, {"%rd1, 0", 2}};
+  for (size_t q = 0; q < sizeof of_two / sizeof *of_two; q++) {
+    char body[512];
+    snprintf(body, sizeof body,
+             "ld.global.u32 %%r10, [%%rd6];\nsetp.ne.s32 %%p1, %%r10, 0;\nselp.b64 %%rd8, %s, %%p1;\n"
+             "ld.global.u64 %%rd9, [%%rd7];\nadd.s64 %%rd9, %%rd9, %%rd8;\nst.global.u64 [%%rd7], %%rd9;\n",
+             of_two[q].numbers);
+    struct code c = of(body, 80);
+    assert_int_equal(named(&c, "SEL"), of_two[q].sel);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(halves_become_floats_where_they_are), cmocka_unit_test(halves_become_upper_halves),
       cmocka_unit_test(a_half_by_itself_is_taken_out),       cmocka_unit_test(floats_become_pairs),
-      cmocka_unit_test(halves_are_added_together),
+      cmocka_unit_test(halves_are_added_together),           cmocka_unit_test(halves_alike_are_not_selected),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
