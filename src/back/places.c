@@ -19,6 +19,9 @@ struct places {
   uint32_t *late;
   bool apart; /* accesses of memory read late: their registers stay free for a while */
   struct banks banks;
+  uint32_t places;       /* of the schedule, and one more */
+  uint32_t *head, *next; /* by place: the first register that begins there; by register: the next one; 0: none */
+  uint16_t *readers;     /* by register: nodes that read it */
 };
 
 static void add_stretch(struct places *p, uint16_t r, uint32_t from, uint32_t to, uint32_t late) {
@@ -168,7 +171,6 @@ struct file {
   uint64_t *live[FILE_SIZE], *busy[FILE_SIZE];
   uint16_t *bank;  /* by register: its first physical one */
   uint8_t *placed; /* by register */
-  uint16_t *readers;
 };
 
 /* Physical registers of which only the places where they have a value count. */
@@ -193,7 +195,7 @@ static struct span span_of_address(const struct file *f, const struct tie *t) {
   const struct node *n = d == NODE_NONE || !f->p->apart ? NULL : &k->n[d];
   struct span none = {0, 0};
   if (!n || !n->in || !n->ndef || n->def[0] != t->r[0] || !n->addr || ptx_ops[n->in->op].kind != KIND_LOAD) return none;
-  if (!f->placed[n->addr] || f->readers[n->addr] > 1) return none;
+  if (!f->placed[n->addr] || f->p->readers[n->addr] > 1) return none;
   return (struct span){f->bank[n->addr], f->bank[n->addr] + back_weight(k, n->addr)};
 }
 
@@ -259,23 +261,23 @@ static uint32_t with_subroutines(const struct back *k, uint64_t *const *busy, co
 
 /* ---- all registers ---- */
 
-static void count_readers(struct file *f) {
-  const struct back *k = f->p->k;
+static void count_readers(struct places *p) {
+  const struct back *k = p->k;
   uint16_t r[MAX_SRC + PTX_MAX_USES];
   for (uint32_t i = 0; i < k->nn; i++)
-    for (uint32_t q = back_reads(k, &k->n[i], r); q-- > 0;) f->readers[r[q]]++;
+    for (uint32_t q = back_reads(k, &k->n[i], r); q-- > 0;) p->readers[r[q]]++;
 }
 
 /* By place the registers whose first stretch begins there, the one of the lowest number first; next[r]: the one after
  * r, or 0. */
-static void sort_by_begin(const struct places *p, uint32_t *head, uint32_t *next) {
+static void sort_by_begin(struct places *p) {
   for (uint32_t r = p->k->nregs; r > 0; r--) {
     uint32_t first = UINT32_MAX;
     if (!p->of[r] || !back_weight(p->k, (uint16_t)r)) continue;
     for (uint32_t s = p->of[r]; s; s = p->at[s - 1].next)
       if (p->at[s - 1].from < first) first = p->at[s - 1].from;
-    next[r] = head[first];
-    head[first] = r;
+    p->next[r] = p->head[first];
+    p->head[first] = r;
   }
 }
 
@@ -293,26 +295,21 @@ static uint32_t place_tie(struct file *f, const struct tie *t) {
 }
 
 /* `widest`: those of four neighbours first, then those of two. */
-static uint32_t assign(struct places *p, uint32_t places, uint16_t *bank, bool widest) {
+static uint32_t assign(struct places *p, const struct ties *ties, uint16_t *bank, bool widest) {
   struct back *k = p->k;
   struct file f = {.p = p, .bank = bank};
-  size_t words = places / 64 + 1;
+  size_t words = p->places / 64 + 1;
   uint64_t *bits = ARENA_ARRAY(&k->scratch, uint64_t, 2 * words * FILE_SIZE);
-  uint32_t *head = ARENA_ARRAY(&k->scratch, uint32_t, places + 1),
-           *next = ARENA_ARRAY(&k->scratch, uint32_t, k->nregs + 1), most = STACK_POINTER + 1;
-  struct ties ties = find_ties(p);
+  uint32_t most = STACK_POINTER + 1;
   for (uint32_t q = 0; q < FILE_SIZE; q++) f.live[q] = bits + 2 * q * words, f.busy[q] = f.live[q] + words;
   memset(f.live[STACK_POINTER], 0xFF, 2 * words * sizeof *bits);
   f.placed = ARENA_ARRAY(&k->scratch, uint8_t, k->nregs + 1);
-  f.readers = ARENA_ARRAY(&k->scratch, uint16_t, k->nregs + 1);
-  count_readers(&f);
-  sort_by_begin(p, head, next);
   for (uint32_t least = widest ? 3 : 1; least > 0; least--)
-    for (uint32_t at = 0; at <= places; at++)
-      for (uint32_t r = head[at]; r; r = next[r]) {
+    for (uint32_t at = 0; at <= p->places; at++)
+      for (uint32_t r = p->head[at]; r; r = p->next[r]) {
         if (f.placed[r]) continue;
         struct tie one = {.r = {(uint16_t)r}, .n = 1, .width = (uint8_t)back_weight(k, (uint16_t)r)};
-        const struct tie *t = ties.of[r] ? &ties.t[ties.of[r] - 1] : &one;
+        const struct tie *t = ties->of[r] ? &ties->t[ties->of[r] - 1] : &one;
         if (t->width < least) continue;
         uint32_t end = place_tie(&f, t);
         if (end > most) most = end;
@@ -330,10 +327,17 @@ uint32_t back_registers(struct back *k, uint16_t *bank, bool apart) {
   p.late = ARENA_ARRAY(&k->scratch, uint32_t, k->nregs + 1);
   if (apart) p.banks = back_banks(k);
   for (uint32_t q = 0; q < k->nb; q++) block_stretches(&p, &l, q);
-  uint32_t places = k->b[k->nb - 1].end + 2, used = assign(&p, places, bank, false);
+  p.places = k->b[k->nb - 1].end + 2;
+  p.head = ARENA_ARRAY(&k->scratch, uint32_t, p.places + 1);
+  p.next = ARENA_ARRAY(&k->scratch, uint32_t, k->nregs + 1);
+  p.readers = ARENA_ARRAY(&k->scratch, uint16_t, k->nregs + 1);
+  sort_by_begin(&p);
+  count_readers(&p);
+  struct ties ties = find_ties(&p);
+  uint32_t used = assign(&p, &ties, bank, false);
   if (apart) return used;
   uint16_t *other = ARENA_ARRAY(&k->scratch, uint16_t, k->nregs + 1);
-  uint32_t fewer = assign(&p, places, other, true);
+  uint32_t fewer = assign(&p, &ties, other, true);
   if (fewer >= used) return used;
   memcpy(bank, other, (k->nregs + 1) * sizeof *bank);
   return fewer;
