@@ -35,6 +35,7 @@ bool back_compile(struct ptx_module *m, struct ptx_func *f, const struct back_ta
   back_clean(&k);
   if (back_distribute(&k)) back_clean(&k);
   back_tables(&k);
+  back_sink(&k);
   back_predicate(&k);
   back_orders(&k);
   back_widen(&k);

@@ -152,6 +152,9 @@ void make_landing(struct making *m, uint32_t branch);
 /* Puts what takes the place of nodes, each at the end of `out`, where `put` does and returns true; m->of: the node's
  * instruction. `longest`: how many nodes there may be then. Nothing where registers would run out. */
 void make_over(struct making *m, uint32_t longest, bool (*put)(void *ctx, const struct node *n), void *ctx);
+/* Node i at the end of the list, as a node of which branches name nodes as they were (back_replace). */
+void back_keep(struct back *k, struct node_list *l, uint32_t i, uint8_t *old);
+void back_sink(struct back *k); /* sink.c */
 bool back_ends(const struct ptx_inst *i);
 struct ptx_inst *back_single(const struct back *k, uint16_t r); /* the definition of a register that has one */
 static inline uint16_t back_same(const struct back *k, uint16_t r) {

@@ -1,7 +1,7 @@
-/* coalesce.c - halves that an extension to 64 bits shares with what it reads; and copies: a value that a guarded
- * instruction may replace (mov d, s; @p ld d) is replaced in place: the copy costs nothing where its two registers can
- * be one, which is where neither takes a value while the other one has a value that is still read. Copies of other
- * kinds, such as those of a loop's addresses, are left: ptxas has them, too. */
+/* coalesce.c - halves that an extension to 64 bits shares with what it reads; and copies: one of 32 bits, or of a value
+ * that a guarded instruction may replace (mov d, s; @p ld d), costs nothing where its two registers can be one, which
+ * is where neither takes a value while the other one has a value that is still read. Other copies of 64 bits, such as
+ * those of a loop's addresses, are left: ptxas has them, too. */
 #include <string.h>
 
 #include "back/back_impl.h"
@@ -171,7 +171,7 @@ void back_coalesce(struct back *k) {
     if (!is_copy(k, n)) continue;
     if (!c.first) c.l = back_liveness(k), find_definitions(&c);
     uint16_t d = back_same(k, n->def[0]), s = n->src[0];
-    if (!is_replaced(&c, d) && !is_replaced(&c, s)) continue;
+    if (back_weight(k, d) > 1 && !is_replaced(&c, d) && !is_replaced(&c, s)) continue;
     if (d != s && (meets(&c, d, s) || meets(&c, s, d))) continue;
     n->role = ROLE_FREE; /* before the two are one: it neither reads nor writes */
     if (d == s) continue;

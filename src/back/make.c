@@ -55,6 +55,15 @@ void make_landing(struct making *m, uint32_t branch) {
   i->ops[0].imm = m->out.nn;
 }
 
+void back_keep(struct back *k, struct node_list *l, uint32_t i, uint8_t *old) {
+  old[l->nn] = 1;
+  struct node *kept = back_append(k, l, k->n[i].in);
+  kept->once = k->n[i].once;
+  kept->turn = k->n[i].turn;
+  kept->spins = k->n[i].spins;
+  kept->behind = k->n[i].behind;
+}
+
 void make_over(struct making *m, uint32_t longest, bool (*put)(void *ctx, const struct node *n), void *ctx) {
   struct back *k = m->k;
   if (k->nregs + (uint64_t)(longest - k->nn) > UINT16_MAX) return; /* a node makes one at most */
@@ -68,11 +77,7 @@ void make_over(struct making *m, uint32_t longest, bool (*put)(void *ctx, const 
       any = true;
       continue;
     }
-    old[m->out.nn] = 1;
-    struct node *kept = back_append(k, &m->out, k->n[i].in);
-    kept->once = k->n[i].once;
-    kept->spins = k->n[i].spins;
-    kept->behind = k->n[i].behind;
+    back_keep(k, &m->out, i, old);
   }
   to[k->nn] = m->out.nn;
   if (!any) return;

@@ -157,6 +157,20 @@ static void lanes_that_leave_meet_outside(void **state) {
   assert_in_range(machine, 1, ptx / 4);
 }
 
+/* The result of a search is in its counter, and the -1 of one that finds nothing is put there behind the loop. */
+static void a_search_has_no_moves_in_its_turns(void **state) {
+  (void)state;
+  static const char body[] = INDEX
+      "mov.u32 %r10, 0;\nL:\nmul.wide.s32 %rd5, %r10, 4;\nadd.s64 %rd6, %rd3, %rd5;\nld.global.u32 %r11, [%rd6];\n"
+      "setp.eq.s32 %p1, %r11, %r4;\nmov.u32 %r12, %r10;\n@%p1 bra F;\nadd.s32 %r10, %r10, 1;\n"
+      "setp.lt.s32 %p2, %r10, %r9;\nmov.u32 %r12, -1;\n@%p2 bra L;\nF:\nmul.wide.s32 %rd7, %r4, 4;\n"
+      "add.s64 %rd8, %rd4, %rd7;\nst.global.u32 [%rd8], %r12;\nret;\n";
+  for (uint32_t sm = 70; sm <= 90; sm += 10) {
+    struct code c = compile(body, sm);
+    assert_int_equal(in_loops(&c, "mov"), sm < 90); /* the 4 of the product */
+  }
+}
+
 /* A turn of a loop: 16-bit arithmetic with a counter, sums, a load from the thread's own words. */
 static void turn(struct maker *m, const char *counter, unsigned size) {
   for (unsigned n = 0; n < size; n++) {
@@ -382,6 +396,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(straight_up_to),
       cmocka_unit_test(random_ways_out_leave_the_same_memory),
+      cmocka_unit_test(a_search_has_no_moves_in_its_turns),
       cmocka_unit_test(lanes_that_leave_meet_outside),
       cmocka_unit_test(loops_of_known_count_leave_the_same_memory),
       cmocka_unit_test(products_of_a_tile_are_straight),
