@@ -224,6 +224,10 @@ void back_waits(struct back *k);
 uint32_t back_expand(const struct back *k, const struct ptx_inst *i, uint8_t *out);
 bool back_branches(const struct back *k, const struct ptx_inst *i); /* around rare operands, in its sequence */
 enum mach_op back_machine_op(const struct ptx_inst *i);
+uint32_t back_sequence(const struct back *k, const char *seq, uint8_t *out); /* names as enum mach_op */
+/* rare.c: the machine instructions for rare operands, at most MAX_SEQ, the last one a branch back; what finds them. */
+uint32_t back_rare(const struct back *k, const struct ptx_inst *i, uint8_t *out);
+struct ptx_inst *back_rare_test(struct back *k, const struct ptx_inst *i, uint16_t *result);
 /* divide.c: the sequence of a division or remainder, or NULL: what expand.def says. */
 const char *back_division(const struct back *k, const struct ptx_inst *i);
 /* Steps of one set of a matrix product on the machine; 0: it has none. Each waits for the same of the set before. */

@@ -8,6 +8,12 @@ enum {
   MOST_REGISTERS = 255 /* that an instruction can name: ptxas keeps more in local memory, which is left out here */
 };
 
+/* A branch to instructions for rare operands, which lead back behind it. */
+struct rare {
+  uint32_t branch, depth;
+  const struct ptx_inst *in;
+};
+
 struct emit {
   struct back *k;
   struct ptx_inst *out;
@@ -16,6 +22,8 @@ struct emit {
   struct ptx_inst **pending; /* PTX that costs nothing and waits for a machine instruction to execute it */
   uint32_t npending;
   uint16_t *bank;
+  struct rare *rare;
+  uint32_t nrare;
 };
 
 static struct ptx_inst *add(struct emit *e, const struct ptx_inst *from, enum mach_op op, uint32_t depth) {
@@ -177,6 +185,54 @@ static uint16_t lead_steps(struct emit *e, const struct node *n, uint32_t depth)
   return n->nops > n->lag ? made[n->nops - 1 - n->lag] : 0;
 }
 
+/* ---- branches for rare operands ---- */
+
+/* The last instruction is the branch of the lanes with rare operands of `in`. What finds them joins the one before. */
+static void add_rare(struct emit *e, const struct ptx_inst *in, uint32_t depth) {
+  uint8_t ops[MAX_SEQ];
+  const struct ptx_inst *before = e->n > e->block_first + 1 ? &e->out[e->n - 2] : NULL;
+  if (!before || (before->mach->own && !groupable(before)) || !back_rare(e->k, in, ops)) return;
+  uint16_t found;
+  e->pending[e->npending++] = back_rare_test(e->k, in, &found);
+  e->n--; /* the instruction that `flush` knows as the last */
+  flush(e, depth);
+  struct ptx_inst *b = &e->out[e->n++];
+  b->op = OP_BRA;
+  b->guard = e->k->f->regs[found];
+  b->mach->own = true;
+  e->rare[e->nrare++] = (struct rare){.branch = e->n - 1, .depth = depth, .in = in};
+}
+
+/* Behind all other code. Where that does not end by a jump, the branches are never taken. */
+static void emit_rare(struct emit *e) {
+  const struct ptx_inst *last = &e->out[e->n - 1];
+  bool ends = !last->guard && back_ends(last);
+  e->k->f->mach_common = e->n;
+  for (uint32_t r = 0; r < e->nrare; r++) {
+    const struct rare *c = &e->rare[r];
+    struct ptx_inst *b = &e->out[c->branch];
+    if (!ends) {
+      b->op = OP_NONE, b->guard = NULL, b->mach->own = false;
+      continue;
+    }
+    uint8_t ops[MAX_SEQ];
+    uint32_t n = back_rare(e->k, c->in, ops);
+    b->target = e->n;
+    uint16_t chain = 0;
+    for (uint32_t q = 0; q < n; q++) {
+      struct ptx_mach *m = add(e, c->in, (enum mach_op)ops[q], c->depth)->mach;
+      if (chain) reads(e, m, chain);
+      chain = back_register(e->k, T_B32);
+      m->dst_bank[m->ndst] = NO_ARCH;
+      m->dst[m->ndst++] = chain;
+    }
+    struct ptx_inst *home = &e->out[e->n - 1];
+    home->op = OP_BRA;
+    home->mach->own = true;
+    home->target = c->branch + 1;
+  }
+}
+
 /* The machine instructions before the last of a sequence: they compute what only the next one reads. */
 static uint16_t lead_in(struct emit *e, const struct node *n, uint32_t depth) {
   uint16_t chain = 0;
@@ -210,6 +266,7 @@ static void emit_cost(struct emit *e, const struct node *n, uint32_t depth) {
   }
   if (n->lag) step_results(e, m, n, n->lag - 1u);
   else results(e, m, n);
+  if (!n->in && n->line_of && n->ops[n->nops - 1] == MO_BRA) add_rare(e, n->line_of, depth);
   if (!n->in) return;
   if (joins && e->npending) {
     e->pending[e->npending++] = n->in;
@@ -343,7 +400,8 @@ static void emit_block(struct emit *e, uint32_t q) {
 
 void back_emit(struct back *k) {
   struct emit e = {.k = k};
-  e.pending = ARENA_ARRAY(&k->scratch, struct ptx_inst *, k->nn + 1);
+  e.pending = ARENA_ARRAY(&k->scratch, struct ptx_inst *, k->nn + 2);
+  e.rare = ARENA_ARRAY(&k->scratch, struct rare, k->nn + 1);
   e.bank = ARENA_ARRAY(&k->scratch, uint16_t, k->nregs + 1);
   uint32_t least = back_registers(k, e.bank, false), most = back_most_registers(k, least);
   uint32_t apart = back_registers(k, e.bank, true);
@@ -369,6 +427,7 @@ void back_emit(struct back *k) {
     for (int64_t t = 0; in->op == OP_BRX && t < in->ops[1].imm; t++)
       in->ops[1].vec[t].imm = start[in->ops[1].vec[t].imm];
   }
+  emit_rare(&e);
   k->f->code = ARENA_ARRAY(k->a, struct ptx_inst, e.n);
   memcpy(k->f->code, e.out, e.n * sizeof *e.out);
   k->f->ncode = e.n;

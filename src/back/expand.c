@@ -298,7 +298,7 @@ static uint32_t repeats(const struct back *k, const struct ptx_inst *i, enum mac
   }
 }
 
-static uint32_t parse(const struct back *k, const char *seq, uint8_t *out) {
+uint32_t back_sequence(const struct back *k, const char *seq, uint8_t *out) {
   uint32_t n = 0;
   while (*seq && n < MAX_SEQ) {
     size_t len = strcspn(seq, " ");
@@ -343,7 +343,7 @@ static uint32_t matrix_ops(const struct back *k, const struct ptx_inst *i) {
 uint32_t back_expand(const struct back *k, const struct ptx_inst *i, uint8_t *out) {
   const char *seq = back_division(k, i);
   if (!seq) seq = expansion(k, i);
-  if (seq) return parse(k, seq, out);
+  if (seq) return back_sequence(k, seq, out);
   enum mach_op op = back_machine_op(i);
   if (op == MO_F2F && k->t->sm >= 80 && i->types[1] == T_F32 && float_op(i, MO_FADD, MO_DADD, MO_HADD2) == MO_HADD2)
     op = MO_F2FP;

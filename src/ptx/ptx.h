@@ -216,10 +216,10 @@ struct ptx_func {
   bool in_clusters;                                        /* .explicitcluster: launched in clusters */
   uint32_t live_regs, serial, lowered; /* most live 32-bit values; lowered: index among the functions with code */
   uint64_t *live_in;                   /* bit set of registers read before they are written */
-  /* By register number: first and last instruction of the text in which the register may hold a value (ptx_analyse).
-   * An unused register has first > last. */
+  /* By register number: first and last instruction of the text in which it may hold a value; unused: first > last. */
   uint32_t *live_first, *live_last;
-  uint32_t mach_regs, mach_sm;       /* machine code: registers, 0: the code is PTX; compute capability, 70 for 7.0 */
+  /* machine code: registers, 0: the code is PTX; compute capability, 70 for 7.0; instructions before rare operands' */
+  uint32_t mach_regs, mach_sm, mach_common;
   const struct ptx_regions *regions; /* of machine code (ptx/mach.h), NULL: none */
   const char *mach_refused;          /* why a back end left it so, NULL: none was asked, or it did not */
 };

@@ -583,6 +583,11 @@ static bool lower_value(struct lowering *l, const struct ptx_inst *i, struct xop
     o->d = lower_operand(l, &i->ops[0], T_PRED);
     o->a = lower_operand(l, &i->ops[1], t);
     o->sub = i->mod_order[0];
+    if (i->nops == 4) { /* of a back end: operands of a division or root that take a subroutine */
+      o->b = lower_operand(l, &i->ops[2], t);
+      o->sub = (uint8_t)i->ops[3].imm;
+      return set_xop(o, X_rare);
+    }
     return set_xop(o, X_testp);
   case OP_CVT:
     return lower_cvt(l, i, o);

@@ -134,7 +134,7 @@ const char *simt_machine_class(uint32_t number) {
 
 bool simt_machine_at(const struct simt_kernel *k, uint32_t i, struct simt_machine *out) {
   const struct ptx_func *f = k->func->f;
-  if (!f->mach_regs || i >= f->ncode) return false;
+  if (!f->mach_regs || i >= f->mach_common) return false;
   const struct ptx_mach *a = f->code[i].mach;
   const struct inst *t = &k->m->code[k->func->entry + i];
   const struct mach_info *info = &mach_infos[a->op];

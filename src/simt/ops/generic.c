@@ -367,6 +367,42 @@ static void x_setp_half(struct exec *x, const struct xop *o, uint32_t mask) {
   EACH(mask) put_reg(x, o->d, false, i, (r[0] >> i & 1 ? one : 0) | (pair && (r[1] >> i & 1) ? one << 16 : 0));
 }
 
+/* Has a short sequence of instructions no exact result? back/rare.c says whence. */
+static bool is_rare_f32(uint32_t op, uint32_t a, uint32_t b) {
+  enum { BIAS = 127, TOP = 255, DIGITS = 24 };
+  uint32_t of_a = a >> 23 & TOP, of_b = b >> 23 & TOP;
+  if (op == OP_SQRT) return a - 0x0D000000u > 0x727FFFFFu;
+  if (op == OP_RCP) return ((a + 0x01800000u) & 0x7F800000u) <= 0x01FFFFFFu;
+  int32_t quotient = (int32_t)of_a - (int32_t)of_b;
+  bool a_normal = of_a > DIGITS && of_a < TOP, b_normal = of_b && of_b < 2 * BIAS - 1;
+  return !a_normal || !b_normal || quotient >= BIAS || quotient <= 1 - BIAS;
+}
+
+static bool is_rare_f64(uint32_t op, uint64_t a, uint64_t b) {
+  uint32_t high = (uint32_t)(a >> 32);
+  if (op == OP_SQRT) return high - 0x03500000u >= 0x7CA00000u;
+  if (op == OP_RSQRT) return high - 0x00100000u >= 0x7FE00000u;
+  if (op == OP_RCP) return ((high + 0x00300402u) & 0x7FFFFFFFu) < 0x00400402u;
+  double x, y;
+  memcpy(&x, &a, sizeof x);
+  memcpy(&y, &b, sizeof y);
+  double q = x / y;
+  uint64_t bits;
+  memcpy(&bits, &q, sizeof bits);
+  uint32_t of_q = bits >> 32 & 0x7FFFFFFFu;
+  return (high & 0x7FFFFFFFu) <= 0x035B7333u || of_q <= 0x00055555u || of_q > 0x7F800000u;
+}
+
+static void x_rare(struct exec *x, const struct xop *o, uint32_t mask) {
+  bool wide = o->type == T_F64;
+  uint32_t r = 0;
+  EACH(mask) {
+    uint64_t a = get_reg(x, o->a, wide, i), b = get_reg(x, o->b, wide, i);
+    r |= (uint32_t)(wide ? is_rare_f64(o->sub, a, b) : is_rare_f32(o->sub, (uint32_t)a, (uint32_t)b)) << i;
+  }
+  put_pred(x, o->d, mask, r);
+}
+
 static void x_testp(struct exec *x, const struct xop *o, uint32_t mask) {
   bool wide = o->type == T_F64;
   uint32_t r = 0;
@@ -557,7 +593,7 @@ void simt_generic_handlers(xop_fn *table) {
 #define SET(name) table[X_##name] = x_##name
   SET(nop), SET(group), SET(fence), SET(mov_sreg), SET(mov_frame), SET(pack), SET(unpack), SET(cvt_any), SET(fp_any),
       SET(int_any), SET(carry_any), SET(slct);
-  SET(copysign), SET(testp), SET(isspacep), SET(vote), SET(shfl), SET(match), SET(activemask), SET(redux);
+  SET(copysign), SET(testp), SET(rare), SET(isspacep), SET(vote), SET(shfl), SET(match), SET(activemask), SET(redux);
   SET(alloca), SET(stacksave), SET(stackrestore), SET(setp_half), SET(lop3_p);
 #undef SET
   simt_atom_handlers(table);
