@@ -117,12 +117,25 @@ static void sector_fill(struct scheme_ctx *c, const struct l1_event *e, uint32_t
   if (new && !(at = sector_victim(c, e, &plan))) return; /* a scheme keeps it out */
   if (new) frames_replace(c, f, e, ways, at), f->absent = UINT64_MAX;
   at->valid |= chunks;
+  at->words &= (uint16_t)~frames_words(chunks);
   frames_recent(f, e, ways, at, chunks);
   f->draw++;
   if (new) gpu_l1_placed(c->gpu, e, (uint32_t)(at - (f->at + e->set * ways)));
 }
-static void sector_put(struct scheme_ctx *c, const struct l1_event *e, uint32_t chunks) {
-  if (on_fill(c) && c->param[SECTOR_BYTES] == 32) sector_fill(c, e, chunks);
+static bool sector_put(struct scheme_ctx *c, const struct l1_event *e, uint32_t words) {
+  struct frames *f = sector_of(c, e->sm);
+  uint32_t ways = c->config->l1d.ways;
+  enum l1_plan plan;
+  if (!on_fill(c) || c->param[SECTOR_BYTES] != 32 || c->config->l1d.line != 128 || f->per)
+    return sector_find(c, e) != 0;
+  struct frame *at = frames_find(f, e, ways);
+  bool new = !at;
+  if (new && !(at = sector_victim(c, e, &plan))) return false;
+  if (new) frames_replace(c, f, e, ways, at), f->absent = UINT64_MAX;
+  frames_write(at, words);
+  if (!f->fifo) at->used = e->cycle;
+  if (new) gpu_l1_placed(c->gpu, e, (uint32_t)(at - (f->at + e->set * ways)));
+  return !new;
 }
 static bool sector_store(struct scheme_ctx *c, const struct l1_event *e, uint32_t chunks) {
   return frames_store(sector_of(c, e->sm), e, c->config->l1d.ways, chunks);

@@ -29,7 +29,7 @@ enum { RIG_MAX = 4096 };
 struct rig_access {
   uint64_t line;    /* number of the 128 B line */
   uint32_t sectors; /* bit per 32 B sector; 0: all four */
-  bool store;
+  bool store, half; /* half: the first 16 B of each sector alone */
   bool apart;                /* a load that does not wait for the one before it; six are in flight at most */
   uint8_t hint, hint_l2, op; /* of the instruction: enum cache_hint, enum cache_op */
   uint32_t pc;               /* 0: its place in the sequence; else loads with the same pc share an instruction number */
@@ -69,7 +69,7 @@ static bool rig_issue(void *ctx, uint32_t slot, uint32_t w, struct issued *o) {
   o->width = 4;
   o->next_pc = i + 1;
   for (uint32_t l = 0; l < WARP_LANES; l++)
-    o->addr[l] = 0xC0000000ull + a->line * 128 + list[l % n] * 32 + l / n % 8 * 4;
+    o->addr[l] = 0xC0000000ull + a->line * 128 + list[l % n] * 32 + l / n % (a->half ? 4 : 8) * 4;
   return true;
 }
 

@@ -94,6 +94,43 @@ static void tsc_foreign_group(void **state) {
   assert_int_equal(rig.st.l1d_evictions, 1);
 }
 
+/* Stores that place what they write, without a fetch: a sector written whole is read from there, one written in part is
+ * not; a store hits where the line has a place. The fifth line takes the place of the one used longest ago. */
+static void stores_allocate(void **state) {
+  (void)state;
+  static const char allocate[] = "l1d.allocate=on-fill,l1d.store=allocate,l1d.organisation=sector";
+  const struct rig_access parts[] = {
+      {.line = 1, .sectors = 1, .store = true}, /* misses */
+      {.line = 1, .sectors = 1},                /* hits */
+      {.line = 1, .sectors = 2, .store = true, .half = true},
+      {.line = 1, .sectors = 2}, /* misses: half of it is not there */
+      {.line = 1, .sectors = 2}, /* hits */
+      {.line = 1, .sectors = 4}, /* misses */
+  };
+  rig_run(&rig, NULL, allocate, parts, sizeof parts / sizeof *parts);
+  rig_expect(&rig, 2, 2, 0, "parts of a line");
+  assert_int_equal(rig.st.l1d_sectors_written, 2);
+  assert_int_equal(rig.st.l1d_sectors_written_hit, 1);
+  const struct rig_access lines[] = {
+      {.line = 1},
+      {.line = 2, .store = true},
+      {.line = 3, .store = true},
+      {.line = 4, .store = true, .half = true},
+      {.line = 2},
+      {.line = 5, .store = true}, /* in the place of 1 */
+      {.line = 2},
+      {.line = 3},
+      {.line = 5},
+      {.line = 4},
+      {.line = 1},
+  };
+  rig_run(&rig, NULL, allocate, lines, sizeof lines / sizeof *lines);
+  rig_expect(&rig, 4, 3, 0, "lines of a set");
+  rig_run(&rig, NULL, "l1d.allocate=on-fill,l1d.store=update,l1d.organisation=sector", lines,
+          sizeof lines / sizeof *lines);
+  rig_expect(&rig, 1, 6, 0, "stores that update");
+}
+
 /* Section 3.2: a partial miss requests only the missing chunks. Section 3.3: a store invalidates the chunks it
  * touches.
  */
@@ -242,6 +279,7 @@ int main(int argc, char **argv) {
   const struct CMUnitTest tests[] = {
       PAPER_TEST(sector_by_hand, "sector"),
       cmocka_unit_test(sector_streams),
+      cmocka_unit_test(stores_allocate),
       PAPER_TEST(line_by_hand, "line"),
       PAPER_TEST(tsc_shares_groups, "tsc"),
       PAPER_TEST(tsc_foreign_group, "tsc"),

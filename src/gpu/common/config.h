@@ -25,7 +25,7 @@ enum gpu_repl { REPL_LRU, REPL_FIFO };
 enum gpu_write { WRITE_BACK, WRITE_THROUGH };
 enum gpu_l2_org { L2_LINES, L2_SECTORS };
 enum gpu_dram { DRAM_FRFCFS, DRAM_FCFS };
-enum gpu_store { STORE_EVICTS, STORE_UPDATES };
+enum gpu_store { STORE_EVICTS, STORE_UPDATES, STORE_PLACES };
 enum gpu_prefetch_priority { PREFETCH_AFTER_DEMAND, PREFETCH_EQUAL };
 enum gpu_code { CODE_PTX, CODE_MACHINE };
 enum gpu_icnt { ICNT_CROSSBAR, ICNT_MESH };

@@ -35,8 +35,7 @@ enum l1_outcome l1_org_read(struct sm *s, op_id op, const struct access *a);
 /* A local store whose chunks are all present stays in the L1; false: some are not. */
 bool l1_org_write_back(struct sm *s, op_id op, const struct access *a);
 void l1_org_begin_kernel(struct sm *s);
-/* `whole`: chunks of 32 B that a local store writes whole, else 0. */
-enum l1_outcome l1_org_write(struct sm *s, op_id op, const struct access *a, uint32_t whole);
+enum l1_outcome l1_org_write(struct sm *s, op_id op, const struct access *a);
 /* A store of another SM: its chunks are evicted here. True: one was present. */
 bool l1_org_drop_stored(struct sm *s, const struct l1_event *e, const struct access *a);
 void l1_org_fill(struct sm *s, req_id r); /* data of a request has arrived */

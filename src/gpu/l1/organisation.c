@@ -278,13 +278,21 @@ bool l1_org_drop_stored(struct sm *s, const struct l1_event *e, const struct acc
   return l->org->store(&l->org_of->ctx, e, chunks_of(l, a));
 }
 
-enum l1_outcome l1_org_write(struct sm *s, op_id op, const struct access *a, uint32_t whole) {
+/* The words of a store that it may place: all, or of local memory those of sectors that it writes whole. */
+static uint32_t words_placed(const struct sm *s, const struct access *a, bool local) {
+  if (s->l1d.line_bytes != L2_BLOCK || !s->l1d.org->put) return 0;
+  uint32_t words = a->words & 0xFFFF, whole = words & words >> 1 & words >> 2 & words >> 3 & 0x1111;
+  if (s->c->l1d_store == STORE_PLACES) return words;
+  return local ? whole * 15 : 0;
+}
+
+enum l1_outcome l1_org_write(struct sm *s, op_id op, const struct access *a) {
   struct l1d *l = &s->l1d;
   struct l1_event e = l1_event_of_access(s, &s->op[op], a, l1_event_set(s, a->addr));
   uint32_t need = chunks_of(l, a);
   clean(l, e.line, need); /* the store itself writes the data */
   const struct slots *k = &s->g->slots;
-  bool hooks = k->n_store_keeps | k->n_on_store, keeps = s->c->l1d_store == STORE_UPDATES;
+  bool hooks = k->n_store_keeps | k->n_on_store, keeps = s->c->l1d_store != STORE_EVICTS;
   uint32_t here = hooks || keeps ? need & l->org->find(&l->org_of->ctx, &e) : 0;
   if (hooks) find_store(s, &e, here);
   if (here && k->n_store_keeps) keeps = l1d_store_keeps(s, &e);
@@ -292,10 +300,8 @@ enum l1_outcome l1_org_write(struct sm *s, op_id op, const struct access *a, uin
   if (!keeps) return l->org->store(&l->org_of->ctx, &e, need) ? L1_HIT : L1_MISS;
   if (here && k->n_line_size) l1_packed_stored(s, &e);
   if (here && k->n_store_keeps) l->org->touch(&l->org_of->ctx, &e, here, L1_HIT);
-  if (e.local && l->org->put && whole) {
-    whole &= ~l->org->find(&l->org_of->ctx, &e);
-    if (whole) l->org->put(&l->org_of->ctx, &e, whole);
-  }
+  uint32_t words = words_placed(s, a, e.local);
+  if (words && l->org->put(&l->org_of->ctx, &e, words) && s->c->l1d_store == STORE_PLACES) here = need;
   s->st->l1d_sectors_written += (uint32_t)__builtin_popcount(need);
   s->st->l1d_sectors_written_hit += (uint32_t)__builtin_popcount(here);
   return here ? L1_HIT : L1_MISS;

@@ -130,9 +130,9 @@ struct l1_org {
   /* An accepted load reads `here` (chunks present); out: L1_HIT, L1_PENDING (merged), L1_MISS. Before reserve. */
   void (*touch)(struct scheme_ctx *c, const struct l1_event *e, uint32_t here, enum l1_outcome out);
   void (*fill)(struct scheme_ctx *c, const struct l1_event *e, uint32_t chunks); /* data arrived */
-  /* Place chunks of 32 B that a local store writes whole and that are absent, where l1d.store is update. NULL: they are
-   * not placed. */
-  void (*put)(struct scheme_ctx *c, const struct l1_event *e, uint32_t chunks);
+  /* Place words of 8 B, by their number in a line of 128, that a store writes; a chunk of 32 B whose words are all
+   * written is present. True: the line had a place. NULL: stores place nothing. */
+  bool (*put)(struct scheme_ctx *c, const struct l1_event *e, uint32_t words);
   /* Evict the chunks that a store writes; true if one was present. */
   bool (*store)(struct scheme_ctx *c, const struct l1_event *e, uint32_t chunks);
   void (*clear)(struct scheme_ctx *c, uint32_t sm); /* a launch begins */

@@ -19,7 +19,8 @@ struct frame {
   uint32_t read;           /* chunks read since the frame was allocated */
   uint8_t warp;            /* that fetched it */
   bool reused;
-  uint64_t bits; /* see frames_bits */
+  uint16_t words; /* of 8 B of a line of 128: those that stores have written of chunks of 32 B that are not valid */
+  uint64_t bits;  /* see frames_bits */
 };
 struct frames {
   uint64_t draw;
@@ -41,10 +42,10 @@ static inline size_t frames_bytes(uint32_t sets, uint32_t ways) {
 
 static inline struct frame *frames_find(struct frames *f, const struct l1_event *e, uint32_t ways) {
   struct frame *set = f->at + e->set * ways, *last = f->at + f->last;
-  if (last->line == e->line && (last->valid | last->pending)) return last;
+  if (last->line == e->line && (last->valid | last->pending | last->words)) return last;
   if (f->absent == e->line) return NULL;
   for (uint32_t w = 0; w < ways; w++)
-    if (set[w].line == e->line && (set[w].valid | set[w].pending)) {
+    if (set[w].line == e->line && (set[w].valid | set[w].pending | set[w].words)) {
       f->last = e->set * ways + w;
       return &set[w];
     }
@@ -59,7 +60,7 @@ static inline struct frame *frames_victim(struct frames *f, const struct l1_even
   uint64_t usable = 0;
   for (uint32_t w = 0; w < ways; w++) {
     if (set[w].pending) continue;
-    if (!set[w].valid) {
+    if (!(set[w].valid | set[w].words)) {
       free = true;
       best = &set[w];
     } else if (f->per) {
@@ -137,11 +138,27 @@ static inline bool frames_store(struct frames *f, const struct l1_event *e, uint
 }
 
 static inline void frames_clear(struct frames *f, uint32_t count) {
-  for (uint32_t i = 0; i < count; i++) f->at[i].valid = f->at[i].pending = 0, f->at[i].bits = 0;
+  for (uint32_t i = 0; i < count; i++) f->at[i].valid = f->at[i].pending = f->at[i].words = 0, f->at[i].bits = 0;
 }
 
 static inline void frames_drop(struct frames *f, uint32_t count) {
-  for (uint32_t i = 0; i < count; i++) f->at[i].valid = 0;
+  for (uint32_t i = 0; i < count; i++) f->at[i].valid = f->at[i].words = 0;
+}
+
+/* Chunks of 32 B with any of the words, and the words of chunks. */
+static inline uint32_t frames_chunks(uint32_t words) {
+  uint32_t any = (words | words >> 1 | words >> 2 | words >> 3) & 0x1111;
+  return (any | any >> 3 | any >> 6 | any >> 9) & 15;
+}
+static inline uint32_t frames_words(uint32_t chunks) {
+  return ((chunks & 1) | (chunks & 2) << 3 | (chunks & 4) << 6 | (chunks & 8) << 9) * 15;
+}
+
+/* A store has written words of the frame: chunks written whole are valid. */
+static inline void frames_write(struct frame *at, uint32_t words) {
+  uint32_t all = at->words | words, whole = all & all >> 1 & all >> 2 & all >> 3 & 0x1111;
+  at->valid |= frames_chunks(whole);
+  at->words = (uint16_t)(all & ~frames_words(at->valid));
 }
 
 #endif
