@@ -167,8 +167,8 @@ static inline bool back_in_shared(const struct ptx_inst *i) { /* an access that 
 static inline bool back_wide(const struct back *k, uint16_t r) {
   return ptx_type_bytes[k->f->regs[r]->type] == 8;
 }
-/* Successors of a block. */
-uint32_t back_successors(const struct back *k, uint32_t q);
+bool back_listed(const uint16_t *r, uint32_t n, uint16_t x); /* is x one of them? */
+uint32_t back_successors(const struct back *k, uint32_t q);  /* of a block: how many */
 uint32_t back_successor(const struct back *k, uint32_t q, uint32_t s);
 /* order.c */
 const struct ptx_var *back_named(const struct back *k, uint16_t r); /* the variable whose address it holds, or NULL */

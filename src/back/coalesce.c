@@ -44,12 +44,6 @@ static void find_definitions(struct coalesce *c) {
   }
 }
 
-static bool has(const uint16_t *r, uint32_t n, uint16_t x) {
-  for (uint32_t q = 0; q < n; q++)
-    if (r[q] == x) return true;
-  return false;
-}
-
 /* Is the value of machine register x read behind node i? */
 static bool is_live_after(const struct coalesce *c, uint32_t i, uint16_t x) {
   const struct back *k = c->k;
@@ -57,8 +51,8 @@ static bool is_live_after(const struct coalesce *c, uint32_t i, uint16_t x) {
   uint16_t r[MAX_SRC + PTX_MAX_USES];
   while (++i < b->end) {
     const struct node *n = &k->n[i];
-    if (has(r, back_reads(k, n, r), x)) return true;
-    if ((back_overwrites(n) || k->r[x].ssa) && has(r, back_writes(k, n, r), x)) return false;
+    if (back_listed(r, back_reads(k, n, r), x)) return true;
+    if ((back_overwrites(n) || k->r[x].ssa) && back_listed(r, back_writes(k, n, r), x)) return false;
   }
   return c->l.out[(size_t)(b - k->b) * c->l.words + x / 64] >> x % 64 & 1;
 }

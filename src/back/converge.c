@@ -95,7 +95,7 @@ static uint32_t begin_of(const struct barriers *s, uint32_t q, uint32_t place) {
     above = above == GRAPH_NONE ? from : graph_common(d, above, from);
   }
   if (above != GRAPH_NONE) above = region_before_loops(&s->r, above, place);
-  if (begin == NODE_NONE || above == GRAPH_NONE || above == NODE_NONE) return begin;
+  if (begin == NODE_NONE || above == GRAPH_NONE) return begin;
   return graph_dominates(d, above, begin) ? above : begin;
 }
 

@@ -9,6 +9,12 @@ bool back_ends(const struct ptx_inst *i) {
   return i->op == OP_BRA || i->op == OP_BRX || i->op == OP_RET || i->op == OP_EXIT || i->op == OP_TRAP;
 }
 
+bool back_listed(const uint16_t *r, uint32_t n, uint16_t x) {
+  for (uint32_t q = 0; q < n; q++)
+    if (r[q] == x) return true;
+  return false;
+}
+
 struct ptx_inst *back_single(const struct back *k, uint16_t r) {
   uint32_t d = k->r[r].def;
   return d == NODE_NONE ? NULL : k->n[d].in;

@@ -12,12 +12,6 @@ struct sink {
   uint32_t *stack;
 };
 
-static bool is_in(const uint16_t *r, uint32_t n, uint16_t x) {
-  while (n > 0)
-    if (r[--n] == x) return true;
-  return false;
-}
-
 /* Is the register read from the begin of block q on, before it is written? */
 static bool is_read_from(const struct sink *s, uint32_t q, uint16_t r) {
   const struct back *k = s->k;
@@ -29,8 +23,8 @@ static bool is_read_from(const struct sink *s, uint32_t q, uint16_t r) {
     uint32_t b = s->stack[--n], i = k->b[b].first;
     for (; i < k->b[b].end; i++) {
       const struct node *u = &k->n[i];
-      if (is_in(u->use, u->nuse, r)) return true;
-      if (!u->in->guard && is_in(u->def, u->ndef, r)) break;
+      if (back_listed(u->use, u->nuse, r)) return true;
+      if (!u->in->guard && back_listed(u->def, u->ndef, r)) break;
     }
     for (uint32_t e = 0; i == k->b[b].end && e < back_successors(k, b); e++) {
       uint32_t to = back_successor(k, b, e);
@@ -53,7 +47,8 @@ static bool may_sink(const struct back *k, uint32_t i, uint32_t end) {
   if (in->op != OP_MOV || in->guard || in->nops != 2 || n->ndef != 1 || ptx_type_bytes[in->types[0]] != 4) return false;
   if (in->ops[0].kind != OK_REG || k->r[n->def[0]].def != NODE_NONE || !holds_number(k, &in->ops[1])) return false;
   for (uint32_t q = i + 1; q < end; q++)
-    if (is_in(k->n[q].use, k->n[q].nuse, n->def[0]) || is_in(k->n[q].def, k->n[q].ndef, n->def[0])) return false;
+    if (back_listed(k->n[q].use, k->n[q].nuse, n->def[0]) || back_listed(k->n[q].def, k->n[q].ndef, n->def[0]))
+      return false;
   return true;
 }
 
